@@ -69,7 +69,7 @@ pub struct hvl_t {
     pub p: *mut c_void,
 }
 
-/// A pointer to data or a function of the caller that the library does not interpret.
+/// A pointer of the caller to data or a function. The library does not interpret it.
 pub type Opaque = *mut c_void;
 
 /// The kind of resource to which an identifier refers (`H5I_type_t`).

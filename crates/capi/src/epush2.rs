@@ -39,8 +39,8 @@ unsafe extern "C" fn push(fixed: *const Fixed, list: *mut c_void) -> herr_t {
     crate::h5e::push_formatted(fixed.stack, place, (fixed.class, fixed.major, fixed.minor), text)
 }
 
-/// The named arguments of a call of `H5Epush2`, in the order in which the assembly function stores
-/// them.
+/// The named arguments of a call of `H5Epush2`. The assembly function stores them in the order of
+/// the fields.
 #[repr(C)]
 #[derive(Debug)]
 struct Fixed {

@@ -40,8 +40,8 @@ impl Returned for Option<crate::convert::user::Function> {
     const FAILURE: Self = None;
 }
 
-/// Runs the body of the exported C function `name` and returns its value, or the failure value of
-/// its type.
+/// Runs the body of the exported C function `name` and returns its value. After a failure, returns
+/// the failure value of the type.
 ///
 /// The call first clears the error stack of the thread, unless `keep` is true. Functions that read
 /// or change the stack, or that clean up after a failure, keep the records.

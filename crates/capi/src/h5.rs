@@ -25,7 +25,8 @@ export! {
         Ok(0)
     }
 
-    /// Accepts the request not to run cleanup at program exit, which the library never does.
+    /// Accepts a request of the program that the library runs no cleanup at program exit. The
+    /// library never runs any.
     fn H5dont_atexit() -> herr_t {
         Ok(0)
     }
@@ -47,7 +48,7 @@ export! {
         Err(Failure::bad_value(format!("the program was compiled for version {major} of the interface")))
     }
 
-    /// Returns success: hyperslab holds no unused memory that it could free.
+    /// Returns success without an effect: hyperslab keeps no unused memory.
     fn H5garbage_collect() -> herr_t {
         Ok(0)
     }

@@ -50,8 +50,8 @@ fn require_access(aapl: hid_t) -> Outcome<()> {
     plist::require_class(aapl, symbols::CLASS_ATTRIBUTE_ACCESS, "attribute access list")
 }
 
-/// Returns the object to which an identifier refers, if the object may have attributes. The
-/// identifier of a file stands for its root group.
+/// Returns the object to which an identifier refers, if objects of its kind can have attributes.
+/// The identifier of a file stands for its root group.
 fn owner(loc: hid_t) -> Outcome<Place> {
     if matches!(id::find(loc), Some(Entry::Attribute(_))) {
         return Err(Failure::bad_type("location is not valid for an attribute"));
@@ -136,8 +136,8 @@ fn write(attribute_id: hid_t, type_id: hid_t, buffer: Data) -> Outcome<()> {
     handle.owner.set_attribute_elements(&elements, &conversions).map_err(conversion)
 }
 
-/// Returns the failure for an error of an attribute read or write, with a separate code if the
-/// datatypes have no conversion.
+/// Returns the failure for an error of an attribute read or write. If the datatypes have no
+/// conversion, the failure has a separate code.
 fn conversion(error: hyperslab::Error) -> Failure {
     let missing = matches!(error.without_context(), hyperslab::Error::Convert(_));
     let failure = Failure::from(error);
@@ -266,8 +266,8 @@ export! {
         register(owner(loc)?, name.name("attribute name")?).because(codes::ATTR, codes::CANTOPENOBJ, NO_OPEN)
     }
 
-    /// Opens the attribute of an object at position `number` in creation order, or else in name
-    /// order.
+    /// Opens the attribute of an object at position `number`. The position counts in creation order
+    /// if an index of this order exists, or else in name order.
     fn H5Aopen_idx(loc: hid_t, number: c_uint) -> hid_t {
         let place = owner(loc)?;
         let name = list::at(&place.0, (1, 0), number.into()).or_else(|_| list::at(&place.0, (0, 0), number.into()))
@@ -285,8 +285,8 @@ export! {
             .because(codes::ATTR, codes::CANTOPENOBJ, NO_OPEN)
     }
 
-    /// Opens the attribute of an object at position `number` in an index and order; returns its
-    /// identifier.
+    /// Opens the attribute of an object at position `number` in an index and order. Returns the
+    /// attribute's identifier.
     fn H5Aopen_by_idx(
         loc: hid_t, object: Text, index: c_int, order: c_int, number: hsize_t, aapl: hid_t, lapl: hid_t,
     ) -> hid_t {

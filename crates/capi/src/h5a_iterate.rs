@@ -18,14 +18,13 @@ pub type Visit2 = unsafe extern "C" fn(hid_t, *const c_char, *const H5A_info_t, 
 /// (`H5A_operator1_t`).
 pub type Visit1 = unsafe extern "C" fn(hid_t, *const c_char, *mut c_void) -> herr_t;
 
-/// Returns the failure for a user's function that visited an attribute and returned a negative
-/// value.
+/// Returns the failure for a negative result of a user's function that visits attributes.
 fn failed() -> Failure {
     Failure::new(codes::ATTR, codes::BADITER, "error iterating over attributes")
 }
 
-/// Calls the user's function `visit` for the attributes of an object, starting at `position`, until
-/// the function returns a nonzero value.
+/// Calls the user's function `visit` for each attribute of an object, starting at `position`. Stops
+/// when the function returns a nonzero value.
 fn iterate(
     place: Place,
     order: (c_int, c_int),

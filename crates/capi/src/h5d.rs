@@ -83,8 +83,8 @@ fn datatype_of(dataset_id: hid_t) -> Outcome<hid_t> {
     Ok(id::register(Entry::Datatype(Arc::new(TypeHandle(state.into())))))
 }
 
-/// Returns a new dataset access list with the properties in use for the dataset, including defaults
-/// of the file.
+/// Returns a new dataset access list with the properties that are in use for the dataset, including
+/// defaults of the file.
 fn access_properties(dataset_id: hid_t) -> Outcome<hid_t> {
     let handle = dataset::find(dataset_id)?;
     let mut access = handle.access.clone();
@@ -95,8 +95,7 @@ fn access_properties(dataset_id: hid_t) -> Outcome<hid_t> {
     plist::make::register(symbols::CLASS_DATASET_ACCESS, Settings::DatasetAccess(access))
 }
 
-/// Changes the shape of a dataset to `dims` after a check against the layout and the maximum
-/// dimensions.
+/// Changes the shape of a dataset to `dims`. Checks the layout and the maximum dimensions first.
 fn set_extent(dataset_id: hid_t, dims: In<hsize_t>) -> Outcome<()> {
     let handle = dataset::find(dataset_id)?;
     let dims = dims.array(handle.dataset.ndim(), "dimensions")?;
@@ -123,8 +122,8 @@ fn set_extent(dataset_id: hid_t, dims: In<hsize_t>) -> Outcome<()> {
     Ok(())
 }
 
-/// Returns the number of bytes that the variable-length data of a dataset's selected elements
-/// occupies in memory.
+/// Returns the number of bytes that the variable-length data of a dataset's selected elements needs
+/// in memory.
 fn variable_bytes(dataset_id: hid_t, type_id: hid_t, space_id: hid_t) -> Outcome<u64> {
     let handle = dataset::find(dataset_id)?;
     let memory = datatype::copy_of(type_id)?;
@@ -142,8 +141,8 @@ fn variable_bytes(dataset_id: hid_t, type_id: hid_t, space_id: hid_t) -> Outcome
     Ok(total)
 }
 
-/// Fills the selected elements of a memory buffer with one value, which is converted to the
-/// buffer's datatype.
+/// Fills the selected elements of a memory buffer with one value. Converts the value to the
+/// buffer's datatype first.
 fn fill(value: Data, value_type: hid_t, buffer: Buffer, buffer_type: hid_t, space_id: hid_t) -> Outcome<()> {
     let (from, to) = (datatype::copy_of(value_type)?, datatype::copy_of(buffer_type)?);
     let space = space::copy_of(space_id)?;
@@ -160,8 +159,8 @@ fn fill(value: Data, value_type: hid_t, buffer: Buffer, buffer_type: hid_t, spac
     })
 }
 
-/// Calls the user's function `operator` for the selected elements of a memory buffer until the
-/// function returns a nonzero value.
+/// Calls the user's function `operator` for each selected element of a memory buffer. Stops when
+/// the function returns a nonzero value.
 fn iterate(
     buffer: Buffer,
     type_id: hid_t,
@@ -189,7 +188,8 @@ fn iterate(
     Ok(outcome)
 }
 
-/// Copies elements that a user's function supplies to the selected elements of a memory buffer.
+/// Calls a user's function that supplies elements, and copies them to the selected elements of a
+/// memory buffer.
 fn scatter(
     function: Option<ScatterFunction>,
     data: *mut c_void,
@@ -303,7 +303,7 @@ export! {
         Ok(space::register(CSpace::all(handle.dataset.dataspace())))
     }
 
-    /// Stores in `status` whether none, a part, or all of the dataset's raw data is allocated.
+    /// Stores in `status` the allocation of the dataset's raw data: none, a part, or all.
     fn H5Dget_space_status(dataset_id: hid_t, status: Out<c_int>) -> herr_t {
         let handle = dataset::find(dataset_id)?;
         status.put(match handle.dataset.space_status()? {
@@ -336,7 +336,8 @@ export! {
         Ok(handle.dataset.storage_size()?)
     }
 
-    /// Returns the file offset of the dataset's contiguous raw data, or `HADDR_UNDEF` without data.
+    /// Returns the file offset of the dataset's contiguous raw data. Returns `HADDR_UNDEF` if no
+    /// raw data is stored.
     fn H5Dget_offset(dataset_id: hid_t) -> haddr_t {
         let handle = dataset::find(dataset_id)?;
         if !handle.dataset.external_files().is_empty() {
@@ -466,7 +467,8 @@ export! {
         iterate(buffer, type_id, space_id, operator, data)
     }
 
-    /// Copies elements that the function `function` supplies to the selected elements of `target`.
+    /// Calls the function `function`, which supplies elements, and copies them to the selected
+    /// elements of `target`.
     fn H5Dscatter(
         function: Option<ScatterFunction>, data: *mut c_void, type_id: hid_t, space_id: hid_t, target: Buffer,
     ) -> herr_t {

@@ -16,7 +16,8 @@ use crate::pointer::{Buffer, Data, In, Out};
 /// The C type of a user's function that visits a stored chunk (`H5D_chunk_iter_op_t`).
 pub type Visit = unsafe extern "C" fn(*const hsize_t, c_uint, haddr_t, hsize_t, *mut c_void) -> c_int;
 
-/// Returns a dataset in chunked layout and its chunk shape, or an error for other layouts.
+/// Returns a dataset with its chunk shape, if the dataset has chunked layout. Returns an error for
+/// other layouts.
 fn chunked(dataset_id: hid_t) -> Outcome<(Arc<DatasetHandle>, Vec<u64>)> {
     let handle = dataset::find(dataset_id)?;
     match handle.dataset.layout() {
@@ -25,8 +26,8 @@ fn chunked(dataset_id: hid_t) -> Outcome<(Arc<DatasetHandle>, Vec<u64>)> {
     }
 }
 
-/// Returns the coordinates of a chunk's first element from the caller's array, after a check that a
-/// chunk starts at these coordinates.
+/// Returns the coordinates of a chunk's first element from the caller's array. Checks that a chunk
+/// starts at these coordinates.
 fn offset_of(handle: &DatasetHandle, chunk: &[u64], offset: In<hsize_t>) -> Outcome<Vec<u64>> {
     let shape = handle.dataset.shape();
     let offset = offset.array(shape.len(), "offset")?;
@@ -50,7 +51,7 @@ fn list(handle: &DatasetHandle) -> Outcome<Vec<ChunkInfo>> {
     Ok(chunks)
 }
 
-/// Stores the filter mask, the file offset and the size of a chunk in the caller's memory, or
+/// Stores the filter mask, the file offset and the size of a chunk in the caller's memory. Stores
 /// default values for a missing chunk.
 fn put(
     info: Option<&ChunkInfo>,

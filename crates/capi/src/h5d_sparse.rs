@@ -44,7 +44,7 @@ pub type Visit = unsafe extern "C" fn(
     *mut c_void,
 ) -> c_int;
 
-/// Returns a dataset in the layout of structured chunks, or an error for other layouts.
+/// Returns a dataset if its layout is structured chunks. Returns an error for other layouts.
 fn sparse(dataset_id: hid_t) -> Outcome<Arc<DatasetHandle>> {
     let handle = dataset::find(dataset_id)?;
     if handle.dataset.sparse().chunking().is_none() {
@@ -53,7 +53,7 @@ fn sparse(dataset_id: hid_t) -> Outcome<Arc<DatasetHandle>> {
     Ok(handle)
 }
 
-/// Returns the selection of a file dataspace after a check that its rank is the rank of the
+/// Returns the selection of a file dataspace. Checks that the dataspace has the rank of the
 /// dataset.
 fn selection(handle: &DatasetHandle, space_id: hid_t) -> Outcome<Selection> {
     if space_id == H5S_ALL {
@@ -66,8 +66,8 @@ fn selection(handle: &DatasetHandle, space_id: hid_t) -> Outcome<Selection> {
     Ok(space::effective(&space)?.into_owned())
 }
 
-/// Returns the identifier of a new dataspace that selects the defined elements of a dataset within
-/// a selection.
+/// Creates a dataspace that selects a dataset's defined elements within a selection. Returns the
+/// dataspace's identifier.
 fn defined(dataset_id: hid_t, space_id: hid_t) -> Outcome<hid_t> {
     let handle = dataset::find(dataset_id)?;
     let wanted = selection(&handle, space_id)?;
@@ -79,7 +79,7 @@ fn defined(dataset_id: hid_t, space_id: hid_t) -> Outcome<hid_t> {
     Ok(space::register(CSpace { selection, ..CSpace::all(handle.dataset.dataspace()) }))
 }
 
-/// Returns the index of a section of structured chunks in the arrays of the C interface.
+/// Returns the position of a structured chunk's section in the arrays of the C interface.
 fn number(section: Section) -> usize {
     match section {
         Section::Selection => 0,
@@ -178,7 +178,7 @@ fn write(
     Ok(())
 }
 
-/// Stores the file offset and the size of a structured chunk in the caller's memory, or default
+/// Stores the file offset and the size of a structured chunk in the caller's memory. Stores default
 /// values for a missing chunk.
 fn put_place(chunk: Option<&StructuredChunkInfo>, base: u64, address: Out<haddr_t>, size: Out<hsize_t>) {
     address.put(chunk.map_or(HADDR_UNDEF, |chunk| chunk.address + base));
@@ -193,8 +193,8 @@ fn list(handle: &DatasetHandle) -> Outcome<Vec<StructuredChunkInfo>> {
     Ok(chunks)
 }
 
-/// Calls a user's function for each stored structured chunk of a dataset until the function returns
-/// a nonzero value.
+/// Calls a user's function for each stored structured chunk of a dataset. Stops when the function
+/// returns a nonzero value.
 fn iterate(dataset_id: hid_t, visit: Option<Visit>, data: *mut c_void) -> Outcome<herr_t> {
     let visit = visit.ok_or_else(|| Failure::bad_value("no callback function"))?;
     let handle = sparse(dataset_id)?;
@@ -220,7 +220,7 @@ fn iterate(dataset_id: hid_t, visit: Option<Visit>, data: *mut c_void) -> Outcom
 }
 
 export! {
-    /// Returns a new dataspace that selects a dataset's defined elements within the selection of
+    /// Creates a dataspace that selects a dataset's defined elements within the selection of
     /// `file_space`.
     fn H5Dget_defined(dataset_id: hid_t, file_space: hid_t, dxpl: hid_t) -> hid_t {
         plist::transfer(dxpl)?;
@@ -259,8 +259,8 @@ export! {
         Ok(0)
     }
 
-    /// Stores information about the structured chunk with the index `number` among the dataset's
-    /// chunks that overlap the bounding box of the dataspace's selection.
+    /// Stores information about one structured chunk of the dataset. `number` counts the chunks
+    /// that overlap the bounding box of the dataspace's selection.
     fn H5Dget_struct_chunk_info(
         dataset_id: hid_t, space_id: hid_t, number: hsize_t, offset: Out<hsize_t>,
         info: Out<H5D_struct_chunk_info_t>, address: Out<haddr_t>, size: Out<hsize_t>,

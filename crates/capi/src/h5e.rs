@@ -61,9 +61,9 @@ pub type Walk2 = unsafe extern "C" fn(c_uint, *const H5E_error2_t, *mut c_void) 
 /// The C type of a user's function that visits an error record (`H5E_walk1_t`, HDF5 1.6).
 pub type Walk1 = unsafe extern "C" fn(c_int, *mut H5E_error1_t, *mut c_void) -> herr_t;
 
-/// The number of the walk that visits the innermost error record last (`H5E_WALK_DOWNWARD`).
+/// The walk direction in which the innermost error record comes last (`H5E_WALK_DOWNWARD`).
 const DOWNWARD: c_int = 1;
-/// The number of the major type of error messages (`H5E_MAJOR`).
+/// The number of the type of major error messages (`H5E_MAJOR`).
 const MAJOR: c_int = 0;
 
 /// Returns the error stack to which an identifier refers.
@@ -74,7 +74,7 @@ fn saved(id: hid_t) -> Outcome<Arc<SavedStack>> {
     }
 }
 
-/// Returns a copy of an error stack's records; `H5E_DEFAULT` stands for the thread's stack.
+/// Returns a copy of an error stack's records. `H5E_DEFAULT` stands for the thread's stack.
 fn records(id: hid_t) -> Outcome<Vec<Arc<Record>>> {
     if id == H5P_DEFAULT { Ok(stack::copy()) } else { Ok(saved(id)?.records.lock().clone()) }
 }
@@ -95,12 +95,12 @@ fn class(id: hid_t) -> Outcome<Arc<ErrorClass>> {
     }
 }
 
-/// Returns the indexes of `count` error records in the visiting order of a walk in `direction`.
+/// Returns the indexes of `count` error records, sorted for a walk in the direction `direction`.
 fn order(direction: c_int, count: usize) -> Vec<usize> {
     if direction == DOWNWARD { (0..count).rev().collect() } else { (0..count).collect() }
 }
 
-/// Prints an error stack to a C stream, or to the standard error if the stream is null.
+/// Prints an error stack to a C stream. A null stream stands for the standard error.
 fn print(id: hid_t, stream: *mut c_void) -> Outcome<herr_t> {
     let text = text_of(&records(id)?);
     if stream.is_null() {
@@ -118,7 +118,7 @@ pub fn print_to_stderr() {
     let _ = std::io::stderr().write_all(text.as_bytes());
 }
 
-/// Formats error records as text, beginning with the function that the program called.
+/// Formats error records as text. The text begins with the function that the program called.
 fn text_of(records: &[Arc<Record>]) -> String {
     let mut out = String::new();
     let mut class_before = 0;
@@ -229,7 +229,7 @@ export_keeping_errors! {
         Ok(id::register(Entry::ErrorStack(Arc::new(SavedStack::default()))))
     }
 
-    /// Moves the records of the thread's error stack to a new stack and returns its identifier.
+    /// Moves the records of the thread's error stack to a new stack. Returns its identifier.
     fn H5Eget_current_stack() -> hid_t {
         let stack = SavedStack {
             records: Mutex::new(stack::replace(Vec::new())),
@@ -299,7 +299,7 @@ export_keeping_errors! {
         Ok(records(stack_id)?.len().cast_signed())
     }
 
-    /// Removes up to `count` records of an error stack, the outermost first.
+    /// Removes up to `count` records of an error stack. The outermost records are removed first.
     fn H5Epop(stack_id: hid_t, count: usize) -> herr_t {
         if stack_id == H5P_DEFAULT {
             stack::pop(count);
@@ -344,7 +344,7 @@ export_keeping_errors! {
         print(stack_id, stream)
     }
 
-    /// Calls `function` for each record of an error stack, until a nonzero result.
+    /// Calls `function` for each record of an error stack. Stops at a nonzero result.
     fn H5Ewalk2(stack_id: hid_t, direction: c_int, function: Option<Walk2>, data: *mut c_void) -> herr_t {
         let records = records(stack_id)?;
         let function = function.ok_or_else(|| Failure::bad_value("the callback function is null"))?;
@@ -368,7 +368,7 @@ export_keeping_errors! {
         Ok(0)
     }
 
-    /// Calls `function` for each record of the thread's error stack, until a nonzero result.
+    /// Calls `function` for each record of the thread's error stack. Stops at a nonzero result.
     fn H5Ewalk1(direction: c_int, function: Option<Walk1>, data: *mut c_void) -> herr_t {
         let records = stack::copy();
         let function = function.ok_or_else(|| Failure::bad_value("the callback function is null"))?;

@@ -12,7 +12,8 @@ use crate::export;
 use crate::id::{self, Entry};
 use crate::pointer::Out;
 
-/// The identifier in place of an event set that requests a synchronous call (`H5ES_NONE`).
+/// The identifier that a caller passes instead of an event set to request a synchronous call
+/// (`H5ES_NONE`).
 pub const NONE: hid_t = 0;
 
 /// A set of asynchronous operations, for which the library stores only their number.
@@ -88,7 +89,8 @@ export! {
         Ok(0)
     }
 
-    /// Stores 0 in `cleared`, because an event set holds no failed operations.
+    /// Stores 0 in `cleared`, the number of returned errors. An event set contains no failed
+    /// operations.
     fn H5ESget_err_info(set: hid_t, count: usize, infos: Out<*mut c_void>, cleared: Out<usize>) -> herr_t {
         let _ = (count, infos);
         find(set)?;
@@ -96,7 +98,8 @@ export! {
         Ok(0)
     }
 
-    /// Returns success: the library allocates no error information that it could free.
+    /// Returns success without an effect: the library allocates no error information for event
+    /// sets.
     fn H5ESfree_err_info(count: usize, infos: *mut c_void) -> herr_t {
         let _ = (count, infos);
         Ok(0)

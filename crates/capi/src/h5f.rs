@@ -43,8 +43,8 @@ pub fn finish(file: &SharedFile) -> Outcome<()> {
     driver
 }
 
-/// Returns the file that contains the object of an identifier table entry, or `None` if the object
-/// is not in a file.
+/// Returns the file that contains the object of an identifier table entry. Returns `None` if the
+/// object is not in a file.
 pub fn file_of(entry: &Entry) -> Option<Arc<SharedFile>> {
     match entry {
         Entry::File(file) => Some(Arc::clone(&file.shared)),
@@ -58,8 +58,8 @@ pub fn file_of(entry: &Entry) -> Option<Arc<SharedFile>> {
     }
 }
 
-/// Returns the number of the file handle through which the program reached the object of an
-/// identifier table entry.
+/// Returns the number of a file handle: the handle through which the program reached the object of
+/// an identifier.
 fn handle_of(entry: &Entry) -> Option<u64> {
     match entry {
         Entry::File(file) => Some(file.number),
@@ -104,8 +104,7 @@ pub fn close_handle(handle: Arc<FileHandle>) -> Outcome<()> {
     closing(|| drop(shared))
 }
 
-/// Closes a file identifier after a check of the file's close degree, and writes the file's dirty
-/// data.
+/// Closes a file identifier according to the file's close degree, and writes the file's dirty data.
 fn close(file_id: hid_t) -> Outcome<()> {
     let handle = file::find(file_id).because(codes::ARGS, codes::BADTYPE, "not a file")?;
     let last = id::references(file_id) == Some(1);
@@ -134,7 +133,7 @@ fn opened(name: &[u8], flags: c_uint, fapl: hid_t, create: Option<FileCreate>) -
     Ok(open::register(shared, kept, name))
 }
 
-/// Creates a file after a check of the creation flags, and returns the file's identifier.
+/// Creates a file and returns the file's identifier. Checks the creation flags first.
 fn create(name: Text, flags: c_uint, fcpl: hid_t, fapl: hid_t) -> Outcome<hid_t> {
     let name = name.name("file name")?;
     let allowed = H5F_ACC_EXCL | H5F_ACC_TRUNC | H5F_ACC_SWMR_WRITE;
@@ -153,7 +152,7 @@ fn create(name: Text, flags: c_uint, fcpl: hid_t, fapl: hid_t) -> Outcome<hid_t>
     Ok(id)
 }
 
-/// Opens a file after a check of the access flags, and returns the file's identifier.
+/// Opens a file and returns the file's identifier. Checks the access flags first.
 fn open_file(name: Text, flags: c_uint, fapl: hid_t) -> Outcome<hid_t> {
     let name = name.name("file name")?;
     let write_modes = H5F_ACC_RDWR | H5F_ACC_SWMR_WRITE | H5F_ACC_SWMR_READ;
@@ -218,8 +217,8 @@ pub fn flush(object: hid_t) -> Outcome<herr_t> {
 }
 
 export! {
-    /// Returns whether the file `name` is an HDF5 file that the driver of the file access list can
-    /// open.
+    /// Returns true if the file `name` is an HDF5 file. The driver of the file access list must be
+    /// able to open the file.
     fn H5Fis_accessible(name: Text, fapl: hid_t) -> htri_t {
         let name = name.name("file name")?;
         let access = plist::file_access(fapl)?;
@@ -405,14 +404,14 @@ export! {
         Ok(0)
     }
 
-    /// Returns success: hyperslab caches no files of external links that it could close.
+    /// Returns success without an effect: hyperslab does not cache files of external links.
     fn H5Fclear_elink_file_cache(file_id: hid_t) -> herr_t {
         file::find(file_id)?;
         Ok(0)
     }
 
-    /// Sets the lowest and the highest library version whose format later writes to the file may
-    /// use.
+    /// Sets the version bounds of the file: the lowest and the highest library version whose format
+    /// later writes may use.
     fn H5Fset_libver_bounds(file_id: hid_t, low: c_int, high: c_int) -> herr_t {
         let handle = file::find(file_id)?;
         handle.shared.file.set_libver(open::bounds((low, high))?)?;
@@ -435,7 +434,7 @@ export! {
         Err(Failure::unsupported("H5Fformat_convert is not supported"))
     }
 
-    /// Stores in `minimize` whether the library gives new object headers of the file the minimum
+    /// Stores in `minimize` a setting of the file: object headers of new datasets have the minimum
     /// size.
     fn H5Fget_dset_no_attrs_hint(file_id: hid_t, minimize: Out<bool>) -> herr_t {
         let handle = file::find(file_id)?;
@@ -443,15 +442,14 @@ export! {
         Ok(0)
     }
 
-    /// Sets whether the library gives new object headers of the file the minimum size.
+    /// Changes a setting of the file: object headers of new datasets have the minimum size.
     fn H5Fset_dset_no_attrs_hint(file_id: hid_t, minimize: bool) -> herr_t {
         file::find(file_id)?.shared.minimize_headers(minimize);
         Ok(0)
     }
 }
 
-/// Returns the open objects that `H5Fget_obj_count` and `H5Fget_obj_ids` report for a file and
-/// object kinds.
+/// Returns the open objects of given kinds in a file, for `H5Fget_obj_count` and `H5Fget_obj_ids`.
 fn open_objects(file_id: hid_t, kinds: c_uint) -> Outcome<Vec<(hid_t, Entry)>> {
     if kinds & 0x1f == 0 {
         return Err(Failure::bad_value("the flags contain no kind of objects"));

@@ -23,8 +23,8 @@ pub struct H5F_retry_info_t {
     pub retries: [*mut u32; 21],
 }
 
-/// Starts or stops the log of the file's metadata cache. Only the state changes; hyperslab writes
-/// no log.
+/// Starts or stops the log of the file's metadata cache. Only the state changes, because hyperslab
+/// writes no such log.
 fn set_logging(file_id: hid_t, yes: bool) -> Outcome<herr_t> {
     let handle = file::find(file_id)?;
     if !handle.shared.access.read().cache_log.0 {
@@ -67,7 +67,7 @@ export! {
         Ok(0)
     }
 
-    /// Returns success: hyperslab has no hit counts of the metadata cache that it could reset.
+    /// Returns success without an effect: hyperslab does not count hits of the metadata cache.
     fn H5Freset_mdc_hit_rate_stats(file_id: hid_t) -> herr_t {
         file::find(file_id)?;
         Ok(0)
@@ -126,7 +126,8 @@ export! {
         Ok(0)
     }
 
-    /// Returns success if the file has a page buffer; hyperslab has no counts that it could reset.
+    /// Returns success without an effect if the file has a page buffer: hyperslab keeps no
+    /// statistics of it.
     fn H5Freset_page_buffering_stats(file_id: hid_t) -> herr_t {
         let handle = file::find(file_id)?;
         if handle.shared.access.read().page_buffer.0 == 0 {

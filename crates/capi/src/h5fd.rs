@@ -15,7 +15,7 @@ use crate::id::{self, Entry};
 use crate::pointer::{Buffer, Data, In, Out, Text};
 use crate::symbols;
 
-/// Returns the function table of the driver that opened a file, from the file's C struct.
+/// Returns the function table of the driver that opened a file. Reads it from the file's C struct.
 fn class_of(file: In<H5FD_t>) -> Outcome<H5FD_class_t> {
     let class = crate::memory::class_of_driver(file.pointer());
     class.because(codes::ARGS, codes::BADVALUE, "file pointer cannot be NULL")
@@ -198,7 +198,7 @@ export! {
         Ok(outcome)
     }
 
-    /// Stores in `flags` the features of a file driver (`H5FD_FEAT_*`).
+    /// Stores in `flags` the features that a file driver has (`H5FD_FEAT_*`).
     fn H5FDdriver_query(driver_id: hid_t, flags: Out<c_ulong>) -> herr_t {
         match &*driver::find(driver_id)? {
             DriverHandle::User(user) => {

@@ -52,7 +52,7 @@ pub fn order_flags(order: CreationOrder) -> c_uint {
     }
 }
 
-/// Returns the creation properties of an existing object that objects of all kinds have.
+/// Returns those creation properties of an existing object that all kinds of objects have.
 ///
 /// # Errors
 /// Returns the errors of reading the object header.
@@ -117,14 +117,14 @@ fn info_of(group: &Group, place: &Location) -> Outcome<H5G_info_t> {
     Ok(H5G_info_t { storage_type, nlinks: count, max_corder, mounted })
 }
 
-/// Returns the group to which an identifier refers; a file stands for its root group.
+/// Returns the group to which an identifier refers. A file identifier stands for the root group.
 fn group_of(loc: hid_t) -> Outcome<(Group, Location)> {
     let (object, place) = location::find(loc)?;
     let group = object.into_group().map_err(Failure::from);
     Ok((group.because(codes::ARGS, codes::BADTYPE, "not a group")?, place))
 }
 
-/// Returns the kind of the object to which a link of the group leads, in the numbering of HDF5 1.6
+/// Returns the kind of the object at a link of the group, in the numbering of HDF5 1.6
 /// (`H5G_obj_t`).
 fn old_kind(group: &Group, place: &Location, name: &[u8]) -> Outcome<c_int> {
     let link =
@@ -211,8 +211,8 @@ export! {
         Ok(0)
     }
 
-    /// Stores information about the group to which the link at position `number` of another group
-    /// leads.
+    /// Stores information about a group: the group to which the link at position `number` of
+    /// another group leads.
     fn H5Gget_info_by_idx(
         loc: hid_t,
         name: Text,
@@ -256,8 +256,8 @@ export! {
         crate::text::length(&link.name)
     }
 
-    /// Returns the kind of the object (`H5G_obj_t`) of the group's link at position `number` in
-    /// name order.
+    /// Returns the kind of an object (`H5G_obj_t`): the object at the group's link at position
+    /// `number` in name order.
     fn H5Gget_objtype_by_idx(loc: hid_t, number: hsize_t) -> c_int {
         let (group, place) = group_of(loc)?;
         let link = links::at(&group, Index::Name, Order::Increasing, number)?;

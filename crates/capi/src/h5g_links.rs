@@ -54,7 +54,7 @@ macro_rules! forward {
 /// The number of the link type of soft links (`H5L_TYPE_SOFT`).
 const SOFT: c_int = 1;
 
-/// Creates a hard or a soft link by a call of `H5Lcreate_hard` or `H5Lcreate_soft`.
+/// Creates a hard or a soft link by calling `H5Lcreate_hard` or `H5Lcreate_soft`.
 fn link(from: hid_t, source: Text, kind: c_int, to: hid_t, name: Text) -> herr_t {
     if kind == SOFT {
         forward!(H5Lcreate_soft(source, to, name, H5P_DEFAULT, H5P_DEFAULT))
@@ -69,8 +69,8 @@ fn outcome(result: herr_t, minor: hid_t, text: &'static str) -> Outcome<herr_t> 
     if result < 0 { Err(Failure::new(codes::SYM, minor, text)) } else { Ok(result) }
 }
 
-/// Returns information about a link, or about the object to which the link leads if `follow` is
-/// true.
+/// Returns information about a link. If `follow` is true, returns information about the object to
+/// which the link leads.
 fn information(loc: hid_t, name: &[u8], follow: bool) -> Outcome<H5G_stat_t> {
     let parent = traverse::parent(loc, name, H5P_DEFAULT, false);
     if !follow && let Ok(parent) = &parent {
@@ -161,8 +161,8 @@ export! {
         c_int::try_from(if length == 0 { 0 } else { length + 1 }).map_err(|_| Failure::bad_value("the comment is too long"))
     }
 
-    /// Stores information about the link at the path `name`, or about its object if `follow` is
-    /// true.
+    /// Stores information about the link at the path `name`. If `follow` is true, stores
+    /// information about the object to which the link leads.
     fn H5Gget_objinfo(loc: hid_t, name: Text, follow: bool, information_out: Out<H5G_stat_t>) -> herr_t {
         plist::link_access(H5P_DEFAULT)?;
         let found = information(loc, name.name("object name")?, follow)

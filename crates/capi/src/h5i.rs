@@ -18,7 +18,7 @@ pub type Search = unsafe extern "C" fn(*mut c_void, hid_t, *mut c_void) -> c_int
 /// The C type of a user's function that visits an identifier (`H5I_iterate_func_t`).
 pub type Visit = unsafe extern "C" fn(hid_t, *mut c_void) -> herr_t;
 
-/// The number that stands for the kind of an identifier that does not exist (`H5I_BADID`).
+/// The number for the kind of an identifier that does not exist (`H5I_BADID`).
 const BAD_ID: c_int = -1;
 
 /// Returns the failure for an identifier that does not exist.
@@ -26,7 +26,7 @@ fn bad_id() -> Failure {
     Failure::new(codes::ID, codes::BADID, "cannot find the identifier")
 }
 
-/// Checks that a number belongs to an identifier kind that a user registered.
+/// Checks that a number is the number of an identifier kind that a user registered.
 fn user_kind(kind: c_int) -> Outcome<c_int> {
     if kind <= IdKind::EventSet as c_int {
         return Err(Failure::new(codes::ID, codes::BADGROUP, "the kind of identifiers is not user-defined"));
@@ -111,7 +111,8 @@ export! {
     }
 
     /// Copies the name of an object to `buffer` and returns the length of the name. The name is the
-    /// path by which the program opened the object, or else a path that leads to the object.
+    /// path by which the program opened the object. If there is none, it is another path to the
+    /// object.
     fn H5Iget_name(id: hid_t, buffer: TextBuffer, size: usize) -> isize {
         let (object, place) =
             location::find(id).because(codes::ID, codes::BADTYPE, "not an object in a file")?;
@@ -194,7 +195,7 @@ export! {
     }
 
     /// Registers an object of a user-defined identifier kind that is still to be computed (a future
-    /// object). The object counts as complete, so the callbacks are ignored.
+    /// object). The library treats the object as complete and ignores the callbacks.
     fn H5Iregister_future(
         kind: c_int,
         object: *const c_void,
@@ -205,8 +206,8 @@ export! {
         register(kind, object)
     }
 
-    /// Returns the object of an identifier after a check of the user-defined kind of the
-    /// identifier.
+    /// Returns the object of an identifier. Checks first that the identifier has the given
+    /// user-defined kind.
     fn H5Iobject_verify(id: hid_t, kind: c_int) -> *mut c_void {
         let kind = user_kind(kind)?;
         match id::find(id) {
@@ -265,8 +266,8 @@ export! {
         id::user::references(kind).ok_or_else(bad_id)
     }
 
-    /// Returns the first object of a user-defined identifier kind for which `function` returns a
-    /// positive value.
+    /// Searches the objects of a user-defined identifier kind. Returns the first object for which
+    /// `function` returns a positive value.
     fn H5Isearch(kind: c_int, function: Option<Search>, key: *mut c_void) -> *mut c_void {
         let kind = user_kind(kind)?;
         let function = function.ok_or_else(|| Failure::bad_value("the callback function is null"))?;

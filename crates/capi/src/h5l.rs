@@ -16,7 +16,7 @@ use crate::plist;
 use crate::plist::settings::LinkAccess;
 use crate::pointer::{Data, In, Out, Text};
 
-/// The location value that stands for the other location of a link function's call
+/// The value that a caller passes as one location of a link function to mean the other location
 /// (`H5L_SAME_LOC`).
 const SAME_LOC: hid_t = 0;
 /// The first number of user-defined link classes (`H5L_TYPE_UD_MIN`); 64 is the external link
@@ -108,14 +108,14 @@ pub fn traverse(
     Ok(target)
 }
 
-/// Returns whether the group that should contain the last link of a path exists. If the path leads
-/// to no object, only this link or its target is then missing.
+/// Returns true if the group that should contain the last link of a path exists. If the path leads
+/// to no object, only this link or its target is missing in this case.
 pub fn is_last_missing(loc: hid_t, path: &[u8], lapl: hid_t) -> bool {
     traverse::parent(loc, path, lapl, false).is_ok()
 }
 
-/// Returns the two locations that a link function receives, after `H5L_SAME_LOC` is replaced by the
-/// other location.
+/// Returns the two locations that a link function receives. Replaces `H5L_SAME_LOC` by the other
+/// location.
 fn both(one: hid_t, other: hid_t) -> Outcome<(hid_t, hid_t)> {
     match (one, other) {
         (SAME_LOC, SAME_LOC) => Err(Failure::bad_value("both locations are H5L_SAME_LOC")),
@@ -150,7 +150,7 @@ fn hard(from: hid_t, source: Text, to: hid_t, name: Text, lcpl: hid_t, lapl: hid
     Ok(())
 }
 
-/// Updates the names of a file's open objects after a link was moved or removed.
+/// Updates the names of a file's open objects after a move or removal of a link.
 fn renamed(shared: &Arc<crate::file::SharedFile>, old: &[u8], new: Option<&[u8]>) {
     let kinds =
         [crate::ctypes::IdKind::Group, crate::ctypes::IdKind::Dataset, crate::ctypes::IdKind::Datatype];
@@ -164,7 +164,8 @@ fn renamed(shared: &Arc<crate::file::SharedFile>, old: &[u8], new: Option<&[u8]>
     }
 }
 
-/// Copies or moves a link, and calls the copy or move function of a user-defined link class.
+/// Copies or moves a link. For a link of a user-defined class, also calls the class's copy or move
+/// function.
 fn move_or_copy(from: (hid_t, Text), to: (hid_t, Text), lists: (hid_t, hid_t), moves: bool) -> Outcome<()> {
     let (source_loc, target_loc) = both(from.0, to.0)?;
     let (charset, intermediate) = traverse::link_creation(lists.0)?;
@@ -204,7 +205,8 @@ fn move_or_copy(from: (hid_t, Text), to: (hid_t, Text), lists: (hid_t, hid_t), m
 /// The C type of the create, move, copy and delete functions of a user-defined link class.
 type ClassFunction = unsafe extern "C" fn(*const c_char, hid_t, *const c_void, usize) -> herr_t;
 
-/// Calls a function of a user-defined link class for a link, if the class has this function.
+/// Calls a function of a user-defined link class for a link. Does nothing if the class lacks this
+/// function.
 fn call_class(
     function: Option<ClassFunction>,
     name: &[u8],
@@ -379,7 +381,7 @@ export! {
         Ok(htri_t::from(number == EXTERNAL || class(number).is_some()))
     }
 
-    /// Stores the flags, the file name and the object path that an external link's value contains.
+    /// Decodes the value of an external link. Stores the flags, the file name and the object path.
     fn H5Lunpack_elink_val(
         value: Data, size: usize, flags: Out<c_uint>, file: Out<*const c_char>, object: Out<*const c_char>,
     ) -> herr_t {

@@ -70,8 +70,8 @@ enum Visit {
     Second(Visit2, *mut c_void),
 }
 
-/// Returns the value of a link: the path of a soft link with a zero byte, the names of an external
-/// link, or the value of a user-defined link. Returns `None` for a hard link.
+/// Returns the value of a link. For a soft link, this is the path with a zero byte; for an external
+/// link, the names; for other links, the user-defined value. Returns `None` for a hard link.
 fn value(link: &Link) -> Option<Vec<u8>> {
     match &link.target {
         LinkTarget::Soft(path) => Some([path.as_slice(), b"\0"].concat()),
@@ -121,8 +121,8 @@ fn second(link: &Link) -> H5L_info2_t {
     H5L_info2_t { kind, corder_valid, corder, cset, value: TokenOrSize(H5O_token_t::of(value)) }
 }
 
-/// Returns two values for a link: whether the link has a creation order number, and this number or
-/// 0.
+/// Returns two values for a link: a flag that is true if the link has a creation order number, and
+/// this number or 0.
 fn order_of(link: &Link) -> (bool, i64) {
     match link.creation_order {
         Some(order) => (true, i64::try_from(order).unwrap_or(i64::MAX)), // Only reported.
@@ -141,8 +141,8 @@ fn link(loc: hid_t, name: Text, lapl: hid_t) -> Outcome<Link> {
     parent.group.by_bytes().link(parent.last)?.because(codes::SYM, codes::NOTFOUND, "the link does not exist")
 }
 
-/// Returns the link at position `number` of the group at the path `name`, together with the group
-/// and the group's location.
+/// Returns a link of the group at the path `name`: the link at position `number`. Also returns the
+/// group and its location.
 fn by_index(
     loc: hid_t,
     name: Text,
@@ -162,7 +162,7 @@ fn put_value(link: &Link, buffer: Buffer, size: usize) -> Outcome<herr_t> {
     Ok(0)
 }
 
-/// The text of the error record for a failed request for link information.
+/// The text of the error record for a failed request for information about a link.
 const NO_INFO: &str = "unable to get link info";
 /// The text of the error record for a failed read of a link's value.
 const NO_VALUE: &str = "unable to get link value";
@@ -184,13 +184,13 @@ impl Visit {
     }
 }
 
-/// Returns the caller's callback for a visit of links, or an error for a null pointer.
+/// Returns the caller's callback for a visit of links. Returns an error for a null pointer.
 fn function<T>(function: Option<T>) -> Outcome<T> {
     function.ok_or_else(|| Failure::bad_value("no callback function"))
 }
 
-/// Calls a user's function for the links of a group, starting at `position`, until the function
-/// returns a nonzero value.
+/// Calls a user's function for each link of a group, starting at `position`. Stops when the
+/// function returns a nonzero value.
 fn iterate(
     (object, place): Place,
     (index, order): (c_int, c_int),
@@ -221,8 +221,7 @@ fn iterate(
     finished(outcome, "link iteration failed")
 }
 
-/// Returns the result of a user's function that visited links, or a failure if the result is
-/// negative.
+/// Returns the result of a user's function that visits links. A negative result becomes a failure.
 fn finished(outcome: herr_t, text: &'static str) -> Outcome<herr_t> {
     if outcome < 0 { Err(Failure::new(codes::LINK, codes::BADITER, text)) } else { Ok(outcome) }
 }
@@ -239,8 +238,7 @@ fn visit_all((object, place): Place, (index, order): (c_int, c_int), visit: Visi
     finished(outcome?, "link visitation failed")
 }
 
-/// Calls a user's function for the links below a group. Skips subgroups that the walk has already
-/// seen.
+/// Calls a user's function for each link below a group. Skips subgroups that were already visited.
 fn below(
     group: &Group,
     path: &[u8],
@@ -416,7 +414,7 @@ mod tests {
     use crate::h5p_objects::H5Pset_link_creation_order;
     use crate::pointer::Data;
 
-    /// Counts the links that `H5Lvisit2` visits, as a callback.
+    /// Counts the visited links. The function is a callback for `H5Lvisit2`.
     ///
     /// # Safety
     /// The data is a counter.

@@ -74,14 +74,15 @@ pub fn refresh(object: hid_t) -> Outcome<herr_t> {
     Ok(0)
 }
 
-/// Opens the object whose header is at the address `address` in the file of `place`.
+/// Opens an object in the file of `place`. The header of the object is at the address `address`.
 fn open_at(place: &Location, address: u64) -> Outcome<Place> {
     let object = place.shared.file.root().object_at_address(address)?;
     let name = crate::file::Name::default();
     Ok((object, place.with_name(name)))
 }
 
-/// Opens the object to which the link at position `number` of the group at the path `name` leads.
+/// Opens the object to which a link leads. The link is at position `number` of the group at the
+/// path `name`.
 fn by_index(
     loc: hid_t,
     name: Text,
@@ -162,8 +163,8 @@ fn set_comment(object: &Object, comment: Text) -> Outcome<herr_t> {
     Ok(0)
 }
 
-/// Returns the object and its location for an identifier. The failure for another identifier states
-/// that it is not an object.
+/// Returns the object to which an identifier refers, and its location. Other identifiers cause a
+/// failure with the text that the identifier is not an object.
 fn object_of(id: hid_t) -> Outcome<Place> {
     location::find(id).because(codes::ARGS, codes::BADTYPE, "not an object")
 }

@@ -155,8 +155,8 @@ fn kind(object: &Object) -> c_int {
     }
 }
 
-/// Returns information about the storage of an object header if `fields` requests it, and zeros
-/// otherwise.
+/// Returns information about the storage of an object header. Returns zeros unless `fields`
+/// requests the information.
 fn header(object: &Object, fields: c_uint) -> Outcome<H5O_hdr_info_t> {
     if fields & HEADER == 0 {
         return Ok(H5O_hdr_info_t::default());
@@ -172,7 +172,7 @@ fn header(object: &Object, fields: c_uint) -> Outcome<H5O_hdr_info_t> {
     })
 }
 
-/// Returns information about an object in the current form, with the fields that `fields` requests.
+/// Returns the information about an object that `fields` requests, in the current form.
 ///
 /// # Errors
 /// Returns the errors of reading the object.
@@ -192,8 +192,7 @@ pub fn second((object, place): (&Object, &Location), fields: c_uint) -> Outcome<
     })
 }
 
-/// Returns information about an object in the HDF5 1.8 form, with the fields that `fields`
-/// requests.
+/// Returns the information about an object that `fields` requests, in the HDF5 1.8 form.
 fn first((object, place): (&Object, &Location), fields: c_uint) -> Outcome<H5O_info1_t> {
     let info = second((object, place), fields)?;
     Ok(H5O_info1_t {
@@ -212,7 +211,7 @@ fn first((object, place): (&Object, &Location), fields: c_uint) -> Outcome<H5O_i
     })
 }
 
-/// Checks that `fields` contains only known flags of requested object information.
+/// Checks that `fields` contains only known flags for information about an object.
 fn check(fields: c_uint) -> Outcome<c_uint> {
     if fields & !ALL != 0 {
         return Err(Failure::bad_value("unknown fields of object information"));
@@ -220,7 +219,8 @@ fn check(fields: c_uint) -> Outcome<c_uint> {
     Ok(fields)
 }
 
-/// Opens the object to which the link at position `number` of the group at the path `name` leads.
+/// Opens the object to which a link leads. The link is at position `number` of the group at the
+/// path `name`.
 fn by_index(
     loc: hid_t,
     name: Text,
@@ -233,7 +233,7 @@ fn by_index(
     traverse::follow(start, &link.name, &plist::link_access(lapl)?)
 }
 
-/// The text of the error record for a failed request for object information.
+/// The text of the error record for a failed request for information about an object.
 const FAILED: &str = "unable to synchronously get object info";
 
 /// A walk that calls a user's function for an object and all objects below it.
@@ -269,8 +269,8 @@ impl Walk<'_> {
         })
     }
 
-    /// Visits the objects below a group that the walk has not visited yet. Returns the first
-    /// nonzero result.
+    /// Visits the objects below a group, each once. Returns the first nonzero result of the user's
+    /// function.
     fn below(&mut self, (object, place): Place, path: &[u8]) -> Outcome<herr_t> {
         let group = object.into_group()?;
         let order = if self.order.0 == Index::CreationOrder
@@ -303,8 +303,8 @@ impl Walk<'_> {
     }
 }
 
-/// Calls a user's function for an object and all objects below it, until the function returns a
-/// nonzero value.
+/// Calls a user's function for an object and all objects below it. Stops when the function returns
+/// a nonzero value.
 fn visit(
     start: Place,
     (index, order): (c_int, c_int),
@@ -328,7 +328,7 @@ fn visit(
     }
 }
 
-/// Returns the caller's callback for a visit of objects, or an error for a null pointer.
+/// Returns the caller's callback for a visit of objects. Returns an error for a null pointer.
 fn function<T>(function: Option<T>) -> Outcome<T> {
     function.ok_or_else(|| Failure::bad_value("no callback function"))
 }
@@ -433,8 +433,8 @@ export! {
         Ok(0)
     }
 
-    /// Stores information about the metadata storage of the object to which the link at position
-    /// `number` of a group leads.
+    /// Stores information about an object's metadata storage. The link at position `number` of a
+    /// group leads to the object.
     fn H5Oget_native_info_by_idx(
         loc: hid_t, name: Text, index: c_int, order: c_int, number: hsize_t,
         info: Out<H5O_native_info_t>, fields: c_uint, lapl: hid_t,
@@ -447,7 +447,8 @@ export! {
         Ok(0)
     }
 
-    /// Calls the function `op` for an object and all objects below it, until a nonzero result.
+    /// Calls the function `op` for an object and each object below it. Stops when the function
+    /// returns a nonzero value.
     fn H5Ovisit3(
         object: hid_t, index: c_int, order: c_int, op: Option<Visit2>, data: *mut c_void, fields: c_uint,
     ) -> herr_t {

@@ -68,8 +68,8 @@ pub fn find_class(id: hid_t) -> Outcome<Arc<PropertyClass>> {
     }
 }
 
-/// Returns the user's functions of a property list class and its ancestors, beginning with the
-/// class.
+/// Returns the user's functions of a property list class and of its ancestors. The class itself
+/// comes first.
 fn callbacks(class: &Arc<PropertyClass>) -> Vec<ClassCallbacks> {
     let mut found = Vec::new();
     let mut next = Some(class);
@@ -125,8 +125,8 @@ fn copy_list(from: hid_t, list: &PropertyList) -> Outcome<hid_t> {
     Ok(id)
 }
 
-/// Calls the close functions of a property list's classes if the program holds the last reference.
-/// The identifier of the list is still valid during these calls.
+/// Calls the close functions of a property list's classes if the program has the last reference to
+/// the list. During these calls, the identifier of the list is still valid.
 pub fn before_close(id: hid_t) {
     let Some(Entry::PropertyList(list)) = id::find(id) else { return };
     if id::references(id) != Some(1) {

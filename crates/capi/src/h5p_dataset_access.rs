@@ -45,8 +45,8 @@ export! {
         Ok(0)
     }
 
-    /// Sets the rule for the extent (the current dimensions) of unlimited virtual datasets in a
-    /// dataset access list.
+    /// Sets a rule in a dataset access list: the rule for the current dimensions of unlimited
+    /// virtual datasets.
     fn H5Pset_virtual_view(dapl_id: hid_t, view: c_int) -> herr_t {
         if view != 0 && view != 1 {
             return Err(Failure::bad_value("unknown view of a virtual dataset"));
@@ -57,15 +57,15 @@ export! {
         })
     }
 
-    /// Stores in `view` the rule of a dataset access list for the extent (the current dimensions)
-    /// of unlimited virtual datasets.
+    /// Stores in `view` a rule of a dataset access list: the rule for the current dimensions of
+    /// unlimited virtual datasets.
     fn H5Pget_virtual_view(dapl_id: hid_t, view: Out<c_int>) -> herr_t {
         view.put(dataset_access(dapl_id)?.virtual_view);
         Ok(0)
     }
 
-    /// Sets the maximum number of missing source datasets that an unlimited virtual dataset spans,
-    /// in a dataset access list.
+    /// Sets the maximum number of missing source datasets in a row that an unlimited virtual
+    /// dataset skips, in a dataset access list.
     fn H5Pset_virtual_printf_gap(dapl_id: hid_t, gap_size: hsize_t) -> herr_t {
         if gap_size == H5S_UNLIMITED {
             return Err(Failure::bad_value("the number of missing sources must not be unlimited"));
@@ -76,8 +76,8 @@ export! {
         })
     }
 
-    /// Stores in `gap_size` the maximum number of missing source datasets that an unlimited virtual
-    /// dataset spans.
+    /// Stores in `gap_size` the maximum number of missing source datasets in a row that an
+    /// unlimited virtual dataset skips.
     fn H5Pget_virtual_printf_gap(dapl_id: hid_t, gap_size: Out<hsize_t>) -> herr_t {
         gap_size.put(dataset_access(dapl_id)?.virtual_gap);
         Ok(0)
@@ -126,8 +126,8 @@ export! {
         copy_optional_text(dataset_access(dapl_id)?.external_prefix.as_deref(), prefix, size)
     }
 
-    /// Sets the boundary of appended data in each dimension and the callback that is called at the
-    /// boundary, in a dataset access list.
+    /// Sets a callback for appended data in a dataset access list, and the boundary in each
+    /// dimension at which the library calls it.
     fn H5Pset_append_flush(
         dapl_id: hid_t,
         ndims: c_uint,
@@ -150,8 +150,8 @@ export! {
         })
     }
 
-    /// Stores a dataset access list's boundary of appended data in each dimension, and the callback
-    /// that is called at the boundary.
+    /// Stores a dataset access list's callback for appended data, and the boundary for each
+    /// dimension.
     fn H5Pget_append_flush(
         dapl_id: hid_t,
         dims: c_uint,

@@ -114,8 +114,8 @@ export! {
         Ok(0)
     }
 
-    /// Adds an external file that stores `size` bytes of raw data from `offset` on to a dataset
-    /// creation list.
+    /// Adds an external file to a dataset creation list. The file stores `size` bytes of raw data
+    /// from `offset` on.
     fn H5Pset_external(plist_id: hid_t, name: Text, offset: i64, size: hsize_t) -> herr_t {
         let name = name.name("name of the file")?.to_vec();
         if offset < 0 {
@@ -202,8 +202,8 @@ export! {
         Ok(0)
     }
 
-    /// Stores in `status` whether a dataset creation list's fill value is undefined, the default,
-    /// or set by the user.
+    /// Stores in `status` the state of a dataset creation list's fill value: undefined, the
+    /// default, or set by the user.
     fn H5Pfill_value_defined(plist: hid_t, status: Out<c_int>) -> herr_t {
         status.require("result")?.put(match dataset_create(plist)?.fill {
             FillChoice::Undefined => 0,
@@ -249,7 +249,8 @@ export! {
         Ok(0)
     }
 
-    /// Sets whether the library gives new object headers of datasets the minimum size.
+    /// Changes a setting of a dataset creation list: object headers of new datasets have the
+    /// minimum size.
     fn H5Pset_dset_no_attrs_hint(dcpl_id: hid_t, minimize: bool) -> herr_t {
         change_dataset_create(dcpl_id, |it| {
             it.minimize_header = minimize;
@@ -257,21 +258,21 @@ export! {
         })
     }
 
-    /// Stores in `minimize` whether the library gives new object headers of datasets the minimum
-    /// size.
+    /// Stores in `minimize` a setting of a dataset creation list: object headers of new datasets
+    /// have the minimum size.
     fn H5Pget_dset_no_attrs_hint(dcpl_id: hid_t, minimize: Out<bool>) -> herr_t {
         minimize.require("result")?.put(dataset_create(dcpl_id)?.minimize_header);
         Ok(0)
     }
 }
 
-/// Returns whether a selection of elements is an unlimited hyperslab.
+/// Returns true if a selection of elements is an unlimited hyperslab.
 fn is_unlimited(selection: &Selection) -> bool {
     matches!(selection, Selection::Hyperslab(Hyperslab::Regular(regular)) if regular.is_unlimited())
 }
 
-/// Returns the time at which raw data of a new dataset is allocated: the creation list's setting or
-/// the default of the layout.
+/// Returns the time at which raw data of a new dataset is allocated. This is the setting of the
+/// creation list, or else the default of the layout.
 pub fn allocation_time(list: &DatasetCreate) -> c_int {
     list.allocation_time.unwrap_or(match list.layout {
         LayoutChoice::Compact => 1,
@@ -280,8 +281,8 @@ pub fn allocation_time(list: &DatasetCreate) -> c_int {
     })
 }
 
-/// Checks that the virtual selection and the source selection of a virtual dataset mapping have
-/// compatible sizes.
+/// Checks that both selections of a virtual dataset mapping have compatible sizes: the selection in
+/// the virtual dataset, and the one in the source dataset.
 fn check_mapping(destination: &CSpace, source: &CSpace) -> Outcome<()> {
     if [destination, source].iter().any(|space| matches!(space.selection, Selection::Points(_))) {
         return Err(Failure::bad_value("mappings of selected points are not supported"));
@@ -296,8 +297,8 @@ fn check_mapping(destination: &CSpace, source: &CSpace) -> Outcome<()> {
     Ok(())
 }
 
-/// Returns a copy of an element in memory with its variable-length data. The variable-length data
-/// is never freed, because property lists copy only the pointers.
+/// Returns a copy of an element in memory with its variable-length data. The copied data is never
+/// freed, because property lists copy only the pointers.
 fn copied(datatype: &hyperslab::Datatype, element: &[u8]) -> Outcome<Vec<u8>> {
     let mut copy = element.to_vec();
     if crate::convert::reclaim::is_nested(datatype) {
@@ -368,15 +369,15 @@ export! {
         copy_text(&mapping(dcpl_id, index)?.file, name, size)
     }
 
-    /// Returns a new dataspace with the selection in the virtual dataset of a virtual dataset
-    /// mapping.
+    /// Creates a dataspace with a selection from a virtual dataset mapping: the selection in the
+    /// virtual dataset.
     fn H5Pget_virtual_vspace(dcpl_id: hid_t, index: usize) -> hid_t {
         let (extent, selection) = mapping(dcpl_id, index)?.space;
         Ok(space::register(CSpace { extent, selection, offset: Vec::new() }))
     }
 
-    /// Returns a new dataspace with the selection in the source dataset of a virtual dataset
-    /// mapping.
+    /// Creates a dataspace with a selection from a virtual dataset mapping: the selection in the
+    /// source dataset.
     fn H5Pget_virtual_srcspace(dcpl_id: hid_t, index: usize) -> hid_t {
         let (extent, selection) = mapping(dcpl_id, index)?.source;
         Ok(space::register(CSpace { extent, selection, offset: Vec::new() }))

@@ -17,7 +17,7 @@ use crate::symbols as s;
 
 /// The default page size in bytes for the tracking of changes in the core driver.
 const DEFAULT_PAGE: usize = 512 << 10;
-/// The default number of bytes by which a file of the core driver, which is in memory, grows.
+/// The default number of bytes by which the core driver enlarges a file in memory.
 const DEFAULT_INCREMENT: usize = 64 << 10;
 /// The default size in bytes of the members of a file of the family driver.
 const DEFAULT_MEMBER: hsize_t = 100 << 20;
@@ -40,7 +40,7 @@ pub fn wrong_driver() -> Failure {
     Failure::new(codes::PLIST, codes::BADVALUE, "the list uses a different driver")
 }
 
-/// Returns a copy of the access list of a member file, or `None` for the default list.
+/// Returns a copy of the access list of a member file. Returns `None` for the default list.
 ///
 /// # Errors
 /// Fails if `list` is not a file access list.
@@ -70,7 +70,7 @@ fn library_choice(id: hid_t) -> Outcome<DriverChoice> {
     })
 }
 
-/// Sets the driver of a file access list with a configuration that only the driver interprets.
+/// Sets the driver of a file access list. Only the driver interprets the given configuration.
 fn choose(list: hid_t, driver: Arc<DriverHandle>, info: Data) -> Outcome<herr_t> {
     let choice = match &*driver {
         DriverHandle::Library { id, .. } => library_choice(*id)?,
@@ -82,7 +82,8 @@ fn choose(list: hid_t, driver: Arc<DriverHandle>, info: Data) -> Outcome<herr_t>
     set(list, choice)
 }
 
-/// Returns the first registered user's file driver whose function table meets a condition.
+/// Returns the first registered user's file driver for which a condition is true. The condition
+/// receives the driver's function table.
 fn find_user(condition: impl Fn(&driver::H5FD_class_t) -> bool) -> Option<Arc<DriverHandle>> {
     let drivers = id::list(crate::ctypes::IdKind::Driver as c_int);
     drivers.into_iter().find_map(|(_, entry)| match entry {
@@ -161,18 +162,18 @@ export! {
         copy_optional_text(file_access(fapl_id)?.driver_config.as_deref(), config_buf, buf_size)
     }
 
-    /// Sets the sec2 driver, which stores a single file with positioned reads and writes, in a file
-    /// access list.
+    /// Sets the sec2 driver in a file access list. The driver stores a single file with positioned
+    /// reads and writes.
     fn H5Pset_fapl_sec2(fapl_id: hid_t) -> herr_t {
         set(fapl_id, DriverChoice::Sec2)
     }
 
-    /// Sets the stdio driver, which stores a single file with C streams, in a file access list.
+    /// Sets the stdio driver in a file access list. The driver stores a single file with C streams.
     fn H5Pset_fapl_stdio(fapl_id: hid_t) -> herr_t {
         set(fapl_id, DriverChoice::Stdio)
     }
 
-    /// Sets the core driver, which keeps the file in memory, in a file access list.
+    /// Sets the core driver in a file access list. The driver keeps the file in memory.
     fn H5Pset_fapl_core(fapl_id: hid_t, increment: usize, backing_store: bool) -> herr_t {
         set(fapl_id, DriverChoice::Core { increment, backing_store, tracking: (false, DEFAULT_PAGE) })
     }
@@ -213,8 +214,8 @@ export! {
         Ok(0)
     }
 
-    /// Sets the family driver, which stores the file in members of `memb_size` bytes, in a file
-    /// access list.
+    /// Sets the family driver in a file access list. The driver stores the file in members of
+    /// `memb_size` bytes.
     fn H5Pset_fapl_family(fapl_id: hid_t, memb_size: hsize_t, memb_fapl_id: hid_t) -> herr_t {
         let access = member_access(memb_fapl_id)?;
         set(fapl_id, DriverChoice::Family { member_size: memb_size, access })
@@ -236,8 +237,8 @@ export! {
         Ok(0)
     }
 
-    /// Sets the log driver, which stores a single file and writes a log of accesses to `logfile`,
-    /// in a file access list.
+    /// Sets the log driver in a file access list. The driver stores a single file and writes a log
+    /// of accesses to `logfile`.
     fn H5Pset_fapl_log(fapl_id: hid_t, logfile: Text, flags: c_ulonglong, buf_size: usize) -> herr_t {
         set(fapl_id, DriverChoice::Log { log: optional_text(logfile), flags, buffer: buf_size })
     }

@@ -22,8 +22,8 @@ const VERSION: u8 = 0;
 /// The maximum size in bytes of an encoded property list that the library decodes.
 const MAX_BYTES: usize = 1 << 20;
 
-/// The class numbers in an encoded property list, with the property list classes and their
-/// identifiers.
+/// The class numbers in an encoded property list. For each number, the table contains the property
+/// list class and its identifier.
 const KINDS: &[(u8, LibraryClass, hid_t)] = {
     use LibraryClass as L;
     &[
@@ -125,8 +125,8 @@ fn decode(bytes: &mut Stream) -> Outcome<PropertyList> {
     }
 }
 
-/// Encodes a property list into the caller's buffer, or stores only the size if the buffer is null
-/// or too small.
+/// Encodes a property list into the caller's buffer. If the buffer is null or too small, stores
+/// only the size.
 fn store_encoding(list: hid_t, buffer: Buffer, size: Out<usize>) -> Outcome<herr_t> {
     let bytes = encode(&*plist::find(list)?);
     let space = size.require("size")?.get().unwrap_or(0);

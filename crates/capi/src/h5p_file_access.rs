@@ -123,8 +123,8 @@ export! {
         Ok(0)
     }
 
-    /// Sets the lowest and the highest library version whose format a file may use, in a file
-    /// access list.
+    /// Sets the version bounds of a file access list: the lowest and the highest library version
+    /// whose format a file may use.
     fn H5Pset_libver_bounds(plist_id: hid_t, low: c_int, high: c_int) -> herr_t {
         if !(0..=LATEST).contains(&low) {
             return Err(Failure::bad_value("the low bound is not a library version"));
@@ -141,7 +141,8 @@ export! {
         })
     }
 
-    /// Stores the lowest and the highest library version whose format a file may use.
+    /// Stores the version bounds of a file access list: the lowest and the highest library version
+    /// whose format a file may use.
     fn H5Pget_libver_bounds(plist_id: hid_t, low: Out<c_int>, high: Out<c_int>) -> herr_t {
         let bounds = file_access(plist_id)?.libver;
         low.put(bounds.0);
@@ -167,8 +168,8 @@ export! {
         Ok(0)
     }
 
-    /// Sets whether file locks are used and whether missing lock support is ignored, in a file
-    /// access list.
+    /// Sets two flags for file locks in a file access list: locks are used, and missing support for
+    /// locks is ignored.
     fn H5Pset_file_locking(fapl_id: hid_t, use_file_locking: bool, ignore_when_disabled: bool) -> herr_t {
         change_file_access(fapl_id, |it| {
             it.locking = Some((use_file_locking, ignore_when_disabled));
@@ -176,8 +177,8 @@ export! {
         })
     }
 
-    /// Stores a file access list's two settings of file locks: whether they are used, and whether
-    /// missing lock support is ignored.
+    /// Stores two flags for file locks from a file access list: locks are used, and missing support
+    /// for locks is ignored.
     fn H5Pget_file_locking(
         fapl_id: hid_t,
         use_file_locking: Out<bool>,

@@ -17,11 +17,11 @@ const _: () = assert!(size_of::<H5AC_cache_image_config_t>() == 12);
 
 /// The version of the metadata cache configuration's C struct.
 const CONFIGURATION_VERSION: c_int = 1;
-/// The operation number that a user's function for file images receives when an image is set in a
-/// list.
+/// The operation number of setting a file image in a list. A user's function for file images
+/// receives this number.
 const SET: c_int = 1;
-/// The operation number that a user's function for file images receives when a list returns its
-/// image.
+/// The operation number of returning a list's file image. A user's function for file images
+/// receives this number.
 const GET: c_int = 3;
 
 /// The configuration of the metadata cache image of a file, as a C struct.
@@ -111,8 +111,8 @@ export! {
         Ok(0)
     }
 
-    /// Sets the log of the metadata cache in a file access list: whether it is enabled, its path,
-    /// and its start.
+    /// Sets the log of the metadata cache in a file access list: a flag that enables the log, its
+    /// path, and a flag for its start.
     fn H5Pset_mdc_log_options(
         plist_id: hid_t,
         is_enabled: bool,
@@ -126,7 +126,7 @@ export! {
         })
     }
 
-    /// Stores a file access list's settings of the metadata cache log. The size of the path
+    /// Stores the settings of the metadata cache log from a file access list. The size of the path
     /// includes the zero byte.
     fn H5Pget_mdc_log_options(
         plist_id: hid_t,
@@ -178,7 +178,7 @@ export! {
     }
 }
 
-/// Copies a file image in memory, with the user's functions for file images or C's allocator.
+/// Copies a file image in memory. Uses the user's functions for file images, or else C's allocator.
 fn copy_image(image: &[u8], functions: &ImageCallbacks, operation: c_int) -> Outcome<*mut c_void> {
     let none = || Failure::new(codes::RESOURCE, codes::NOSPACE, "no memory for the image");
     let block = match functions.image_malloc {

@@ -21,8 +21,8 @@ const MAX_LIST: c_uint = 5000;
 /// The valid page sizes in bytes for files with paged allocation.
 const PAGE_BYTES: std::ops::RangeInclusive<hsize_t> = 512..=1 << 30;
 
-/// Converts a size of file addresses or lengths to bytes, or returns `None` for 0, which keeps the
-/// current size.
+/// Converts the number of bytes of addresses or lengths. Returns `None` for 0, which keeps the
+/// current number.
 fn width(bytes: usize) -> Outcome<Option<u8>> {
     match bytes {
         0 => Ok(None),
@@ -67,8 +67,8 @@ export! {
         Ok(0)
     }
 
-    /// Sets half of the numbers of entries of a symbol table's B-tree nodes (`ik`) and leaf nodes
-    /// (`lk`) in a new file.
+    /// Sets half of the number of entries in nodes of symbol tables in a new file: `ik` for B-tree
+    /// nodes, `lk` for leaf nodes.
     fn H5Pset_sym_k(plist_id: hid_t, ik: c_uint, lk: c_uint) -> herr_t {
         change_file_create(plist_id, |it| {
             if ik >= MAX_ENTRIES / 2 {
@@ -84,8 +84,8 @@ export! {
         })
     }
 
-    /// Stores half of the numbers of entries of a symbol table's B-tree nodes and leaf nodes in a
-    /// new file.
+    /// Stores half of the number of entries in nodes of symbol tables in a new file: for B-tree
+    /// nodes and for leaf nodes.
     fn H5Pget_sym_k(plist_id: hid_t, ik: Out<c_uint>, lk: Out<c_uint>) -> herr_t {
         let list = file_create(plist_id)?;
         ik.put(list.group_internal_k);
@@ -207,8 +207,8 @@ export! {
         Ok(0)
     }
 
-    /// Sets the file space strategy of a new file. Only strategies with free-space managers use
-    /// `persist` and `threshold`; for other strategies, the list keeps its earlier values.
+    /// Sets the file space strategy of a new file. If the strategy has no free-space managers, the
+    /// list keeps its earlier `persist` and `threshold`.
     fn H5Pset_file_space_strategy(
         plist_id: hid_t,
         strategy: c_int,

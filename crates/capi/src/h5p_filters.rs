@@ -46,8 +46,8 @@ pub fn append(pipeline: &mut Vec<FilterEntry>, entry: FilterEntry) -> Outcome<()
     Ok(())
 }
 
-/// Appends a filter to the filter pipeline of a creation list, or to the pipeline of each section
-/// for structured chunks.
+/// Appends a filter to the filter pipeline of a creation list. If the layout is structured chunks,
+/// appends it to the pipeline of each section.
 fn add(list: hid_t, entry: &FilterEntry) -> Outcome<herr_t> {
     change_dataset_create(list, |it| {
         let structured = it.layout == LayoutChoice::Structured;
@@ -128,8 +128,8 @@ pub fn missing() -> Failure {
     Failure::new(codes::PLINE, codes::NOTFOUND, "the filter is not in the filter pipeline")
 }
 
-/// Returns the filters of a creation list; for structured chunks, the filters of the section with
-/// the values.
+/// Returns the filters of a creation list. If the layout is structured chunks, returns the filters
+/// of the section with the values.
 fn pipeline(list: hid_t) -> Outcome<Vec<FilterEntry>> {
     let list = dataset_create(list)?;
     let [_, values, _] = list.structured.filters;

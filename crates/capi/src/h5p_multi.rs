@@ -57,8 +57,8 @@ pub fn defaults() -> MultiConfiguration {
     MultiConfiguration { map: [0; KINDS], access: Default::default(), names, starts, relax: true }
 }
 
-/// Replaces the values of an array of memory kinds by the caller's values, unless the caller's
-/// pointer is null.
+/// Replaces the values of an array of memory kinds by the caller's values. Keeps the values if the
+/// caller's pointer is null.
 fn take<T: Copy>(array: &mut [T; KINDS], values: In<T>) -> Outcome<()> {
     if let Some(values) = values.optional(KINDS, "array of members")? {
         array.iter_mut().zip(values).for_each(|(to, from)| *to = *from);
@@ -66,18 +66,18 @@ fn take<T: Copy>(array: &mut [T; KINDS], values: In<T>) -> Outcome<()> {
     Ok(())
 }
 
-/// Copies the access list of a member file and returns the identifier of the copy, which the caller
-/// closes. Returns the default list if the member has no access list.
+/// Copies the access list of a member file and returns the copy's identifier, which the caller
+/// closes. If the member has no access list, returns the default list.
 fn copy_of_list(list: Option<&Arc<PropertyList>>) -> hid_t {
     list.map_or(H5P_DEFAULT, |list| id::register(id::Entry::PropertyList(list.duplicate())))
 }
 
-/// Returns the bytes of a C string in a fixed array of a C struct, without the zero byte.
+/// Returns the bytes of a C string in a fixed array inside a C struct, without the zero byte.
 fn text_of(array: &[c_char]) -> Vec<u8> {
     array.iter().take_while(|byte| **byte != 0).map(|byte| byte.cast_unsigned()).collect()
 }
 
-/// Stores a text with a zero byte in a fixed array of a C struct, and shortens the text if
+/// Stores a text with a zero byte in a fixed array inside a C struct. Shortens the text if
 /// necessary.
 fn store(array: &mut [c_char], text: &[u8]) {
     let length = array.len().saturating_sub(1).min(text.len());

@@ -22,8 +22,8 @@ const INDEXED: c_uint = 2;
 /// All flags that `H5Pset_copy_object` accepts.
 const COPY_ALL: c_uint = 0x3f;
 
-/// Checks the limits for the number of links or attributes at which their storage changes between
-/// compact and dense.
+/// Checks two limits for the number of links or attributes: the maximum in compact storage, and the
+/// minimum in dense storage.
 fn check_phase_change(max_compact: c_uint, min_dense: c_uint) -> Outcome<()> {
     if max_compact < min_dense {
         return Err(Failure::new(
@@ -38,7 +38,7 @@ fn check_phase_change(max_compact: c_uint, min_dense: c_uint) -> Outcome<()> {
     Ok(())
 }
 
-/// Checks that the flags of creation order tracking are known, and that an indexed creation order
+/// Checks the flags of creation order tracking: all flags are known, and an indexed creation order
 /// is also tracked.
 fn check_order(flags: c_uint) -> Outcome<()> {
     if flags & !(TRACKED | INDEXED) != 0 {

@@ -54,8 +54,8 @@ fn user_property(list: &PropertyList, name: &[u8]) -> Option<Property> {
     list.user.read().find(name).cloned()
 }
 
-/// Returns the names of all properties of a property list or class: first the library's, then the
-/// user's properties.
+/// Returns the names of all properties of a property list or class. The library's properties come
+/// before the user's properties.
 fn all_names(id: hid_t, parents: bool) -> Outcome<Vec<Vec<u8>>> {
     let (library, user) = match list_or_class(id)? {
         ListOrClass::List(list) => (names::all(list.class.library), list.user.read().clone()),
@@ -74,8 +74,8 @@ fn all_names(id: hid_t, parents: bool) -> Outcome<Vec<Vec<u8>>> {
 }
 
 export! {
-    /// Adds a user's property to a property list class. Existing lists of the class do not receive
-    /// the property.
+    /// Adds a user's property to a property list class. Existing lists of the class do not get the
+    /// property.
     fn H5Pregister2(
         cls_id: hid_t,
         name: Text,
@@ -269,8 +269,8 @@ export! {
         Ok(0)
     }
 
-    /// Calls the user's function `iter_func` for each property of a list or class from index `idx`
-    /// on, until the function returns a nonzero value.
+    /// Calls the user's function `iter_func` for each property of a list or class, from index `idx`
+    /// on. Stops when the function returns a nonzero value.
     fn H5Piterate(id: hid_t, idx: Out<c_int>, iter_func: Option<IterateFunction>, iter_data: *mut c_void) -> c_int {
         let names = all_names(id, true)?;
         let function = iter_func.ok_or_else(|| Failure::bad_value("the callback function is null"))?;
@@ -325,7 +325,7 @@ mod tests {
     use super::*;
     use crate::h5p::{H5Pcopy, H5Pcreate, H5Pcreate_class, H5Pequal};
 
-    /// Doubles the value of a property, as a test's callback.
+    /// Doubles the value of a property. The function is a callback for tests.
     ///
     /// # Safety
     /// The value is a number of four bytes.

@@ -18,7 +18,8 @@ const SPARSE_CHUNK: c_uint = 1;
 /// The flag of structured chunks with variable-length data (`H5D_VL_CHUNK`).
 const VL_CHUNK: c_uint = 2;
 
-/// Returns the filters of the section of structured chunks that has the given number.
+/// Returns the filters of one section of a dataset's structured chunks. The section has the given
+/// number.
 fn section(list: &mut DatasetCreate, number: c_int) -> Outcome<&mut Vec<FilterEntry>> {
     if list.layout != LayoutChoice::Structured {
         return Err(Failure::bad_value("the layout has no structured chunks"));
@@ -55,8 +56,7 @@ export! {
     }
 
     /// Stores the number and the kinds of the sections of structured chunks. The heap section
-    /// exists only for variable-length datatypes, which the list does not know, so only
-    /// `H5D_VL_CHUNK` counts it.
+    /// counts only with `H5D_VL_CHUNK`, because the list does not know the datatype.
     fn H5Pget_struct_chunk_sections(dcpl: hid_t, num: Out<c_int>, buf: Out<c_int>) -> herr_t {
         let list = dataset_create(dcpl)?;
         if list.layout != LayoutChoice::Structured {

@@ -22,8 +22,8 @@ pub type AllocateFunction = unsafe extern "C" fn(usize, *mut c_void) -> *mut c_v
 /// The C type of a user's function that frees memory of variable-length data.
 pub type FreeFunction = unsafe extern "C" fn(*mut c_void, *mut c_void);
 
-/// The size of each dimension when the library combines hyperslabs for `H5S_PLIST` in a transfer
-/// list, because no dataset dimensions are known.
+/// The dimension size for combining hyperslabs in a transfer list (`H5S_PLIST`). The dimensions of
+/// the dataset are not known there.
 const UNKNOWN_DIMENSION: u64 = 1 << 62;
 
 export! {
@@ -48,7 +48,8 @@ export! {
         Ok(size)
     }
 
-    /// Sets the split ratios of B-tree nodes in a transfer list, which hyperslab does not use.
+    /// Sets the split ratios of B-tree nodes in a transfer list. The ratios have no effect in this
+    /// library.
     fn H5Pset_btree_ratios(plist_id: hid_t, left: f64, middle: f64, right: f64) -> herr_t {
         if ![left, middle, right].iter().all(|ratio| (0.0..=1.0).contains(ratio)) {
             return Err(Failure::bad_value("a split ratio must be from 0 to 1"));
@@ -68,8 +69,8 @@ export! {
         Ok(0)
     }
 
-    /// Sets whether a write keeps compound members of the stored elements that the memory datatype
-    /// lacks.
+    /// Changes a setting of a transfer list: a write keeps compound members of the stored elements
+    /// that the memory datatype lacks.
     fn H5Pset_preserve(plist_id: hid_t, status: bool) -> herr_t {
         change_transfer(plist_id, |it| {
             it.preserve = status;
@@ -77,8 +78,8 @@ export! {
         })
     }
 
-    /// Returns whether a write keeps compound members of the stored elements that the memory
-    /// datatype lacks.
+    /// Returns a setting of a transfer list: a write keeps compound members of the stored elements
+    /// that the memory datatype lacks.
     fn H5Pget_preserve(plist_id: hid_t) -> c_int {
         Ok(c_int::from(transfer(plist_id)?.preserve))
     }
@@ -160,7 +161,8 @@ export! {
         Ok(0)
     }
 
-    /// Sets the number of I/O vectors of a hyperslab transfer, which hyperslab does not use.
+    /// Sets the number of I/O vectors for reading and writing hyperslab selections. The number has
+    /// no effect in this library.
     fn H5Pset_hyper_vector_size(plist_id: hid_t, size: usize) -> herr_t {
         if size < 1 {
             return Err(Failure::bad_value("the number of vectors must be positive"));
@@ -171,7 +173,7 @@ export! {
         })
     }
 
-    /// Stores in `size` the number of I/O vectors of a hyperslab transfer.
+    /// Stores in `size` the number of I/O vectors for reading and writing hyperslab selections.
     fn H5Pget_hyper_vector_size(fapl_id: hid_t, size: Out<usize>) -> herr_t {
         size.put(transfer(fapl_id)?.hyper_vector_size);
         Ok(0)
@@ -179,7 +181,8 @@ export! {
 }
 
 export! {
-    /// Sets the data transform expression in a transfer list, which hyperslab does not apply.
+    /// Sets the data transform expression in a transfer list. The expression has no effect in this
+    /// library.
     fn H5Pset_data_transform(plist_id: hid_t, expression: Text) -> herr_t {
         let expression = expression.bytes("expression")?.to_vec();
         if !balanced(&expression) {
@@ -199,7 +202,7 @@ export! {
         copy_text(text.ok_or_else(none)?, expression, size)
     }
 
-    /// Sets the mode of selection I/O in a transfer list, which hyperslab does not use.
+    /// Sets the mode of selection I/O in a transfer list. The mode has no effect in this library.
     fn H5Pset_selection_io(plist_id: hid_t, selection_io_mode: c_int) -> herr_t {
         if !(0..=2).contains(&selection_io_mode) {
             return Err(Failure::bad_value("unknown transfer mode"));
@@ -230,22 +233,22 @@ export! {
         Ok(0)
     }
 
-    /// Stores 0 (no cause) in `no_selection_io_cause`, because hyperslab has no selection I/O.
+    /// Stores 0 (no cause) in `no_selection_io_cause`, because this library has no selection I/O.
     fn H5Pget_no_selection_io_cause(plist_id: hid_t, no_selection_io_cause: Out<u32>) -> herr_t {
         transfer(plist_id)?;
         no_selection_io_cause.put(0);
         Ok(0)
     }
 
-    /// Stores 0 in `actual_selection_io_mode`, because hyperslab has no selection I/O.
+    /// Stores 0 in `actual_selection_io_mode`, because this library has no selection I/O.
     fn H5Pget_actual_selection_io_mode(plist_id: hid_t, actual_selection_io_mode: Out<u32>) -> herr_t {
         transfer(plist_id)?;
         actual_selection_io_mode.put(0);
         Ok(0)
     }
 
-    /// Sets the file selection of a transfer list for which `H5S_PLIST` stands, or combines the
-    /// selection with another hyperslab.
+    /// Sets the selection in the file for which `H5S_PLIST` stands, in a transfer list. Other
+    /// operations combine the earlier selection with another hyperslab.
     fn H5Pset_dataset_io_hyperslab_selection(
         plist_id: hid_t,
         rank: c_uint,
@@ -288,8 +291,7 @@ export! {
     }
 }
 
-/// Returns whether a data transform expression consists of valid characters and has balanced
-/// parentheses.
+/// Returns true if a data transform expression has only valid characters and balanced parentheses.
 fn balanced(expression: &[u8]) -> bool {
     let mut depth = 0_i32;
     for byte in expression {

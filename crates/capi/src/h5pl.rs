@@ -14,7 +14,7 @@ fn folder(path: Text) -> Outcome<Vec<u8>> {
     Ok(path.name("path")?.to_vec())
 }
 
-/// Checks that the table of plugin folders contains the given index, and returns the index.
+/// Checks that an index exists in the table of plugin folders, and returns the index.
 fn position(index: c_uint, count: usize) -> Outcome<usize> {
     let index = usize::try_from(index).ok().filter(|index| *index < count);
     index.ok_or_else(|| Failure::arguments(codes::BADRANGE, "the search table has no such folder"))

@@ -25,7 +25,8 @@ const OBJECT_BYTES: usize = 8;
 /// The size in bytes of a region reference (`hdset_reg_ref_t`) in memory.
 const REGION_BYTES: usize = 12;
 
-/// Returns the kind and the size in bytes of the reference type with the given number.
+/// Returns the kind and the size in bytes of references. `number` is the number of the reference
+/// type.
 fn kind(number: c_int) -> Outcome<(Kind, usize)> {
     let reference = |kind| Kind { kind, version: 0 };
     match number {
@@ -35,8 +36,8 @@ fn kind(number: c_int) -> Outcome<(Kind, usize)> {
     }
 }
 
-/// Stores a reference to the object at the path `name`, or to a selection of its elements, in the
-/// caller's memory.
+/// Stores a reference in the caller's memory. Its target is the object at the path `name`, or a
+/// selection of the object's elements.
 fn create(buffer: Buffer, loc: hid_t, name: Text, number: c_int, space_id: hid_t) -> Outcome<()> {
     let (kind, size) = kind(number)?;
     let (object, place) = traverse::open(loc, name.name("name")?, H5P_DEFAULT)?;
@@ -88,7 +89,8 @@ fn target((reference, place): (hyperslab::Reference, Location)) -> Outcome<Place
     Ok((object, place.with_name(Name::default())))
 }
 
-/// Returns the identifier of a new dataspace with the elements that a region reference selects.
+/// Creates a dataspace that selects the target elements of a region reference. Returns the
+/// dataspace's identifier.
 fn region(loc: hid_t, data: Data) -> Outcome<hid_t> {
     let (reference, _) = reference(loc, REGION, data)?;
     let (dataset, selection) = reference.region()?;
@@ -108,8 +110,8 @@ fn object_kind(loc: hid_t, number: c_int, data: Data) -> Outcome<c_int> {
     })
 }
 
-/// Returns the first path to the object with a header address that a walk over the file finds, or
-/// `None` if no path exists.
+/// Searches the object with the given header address by a walk over the file, and returns the first
+/// path to it. Returns `None` if no path exists.
 ///
 /// # Errors
 /// Returns the errors of reading the file.

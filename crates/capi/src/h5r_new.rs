@@ -47,13 +47,14 @@ const REGION: c_int = 3;
 /// The type number of attribute references (`H5R_ATTR`).
 const ATTRIBUTE: c_int = 4;
 
-/// The table of the targets of all references that programs hold, by the number of the reference.
+/// The table of the targets of all references that programs have in memory, by the number of the
+/// reference.
 static HELD: Mutex<Option<HashMap<u64, Held>>> = Mutex::new(None);
 /// The number of the next reference in memory form that a program creates.
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
-/// The first word of each reference in memory form, which distinguishes references from arbitrary
-/// bytes.
+/// The first word of each reference in memory form. The word distinguishes references from
+/// arbitrary bytes.
 const MARK: u64 = 0x4852_4546_0000_0000;
 
 impl H5R_ref_t {
@@ -106,8 +107,8 @@ impl H5R_ref_t {
     }
 }
 
-/// Creates a reference in memory form. The function `target` computes its target from the object at
-/// the path `name`.
+/// Creates a reference in memory form. The function `target` computes the reference target from the
+/// object at the path `name`.
 fn create(
     loc: hid_t,
     name: Text,
@@ -120,7 +121,7 @@ fn create(
     Ok(H5R_ref_t::hold(Held { shared: place.1.shared, target }))
 }
 
-/// Returns the token of the object to which a reference target belongs. Fails for a null reference.
+/// Returns the token of the object in a reference target. Fails for a null reference.
 fn token(target: &ReferenceTarget) -> Outcome<hyperslab::ObjectToken> {
     match target {
         ReferenceTarget::Object(token)

@@ -26,7 +26,7 @@ const VERSION: u8 = 0;
 const LENGTH_BYTES: u8 = 8;
 /// The number of bytes before the dataspace message in an encoded dataspace.
 const HEADER: usize = 7;
-/// The first library version that writes encoded selections in the compact form
+/// The lowest library version bound under which encoded selections have the compact form
 /// (`H5F_LIBVER_V112`).
 const COMPACT_SINCE: i32 = 3;
 
@@ -44,8 +44,8 @@ fn encode(space: &CSpace, form: SelectionFormat) -> Outcome<Vec<u8>> {
     Ok([header, message, selection].concat())
 }
 
-/// Stores the size of an encoded dataspace or datatype in `size`, and the encoding in `buffer` if
-/// it fits. All encoding functions of the C interface return their result in this way.
+/// Stores the size of an encoded dataspace or datatype in `size`. If the encoding fits, stores it
+/// in `buffer`. All encoding functions of the C interface return their result in this way.
 ///
 /// # Errors
 /// Fails with a bad value if `size` is null.
@@ -66,7 +66,7 @@ fn encode_to(space: hid_t, buffer: Buffer, size: Out<usize>, form: SelectionForm
     store(&encode(&space, form).because(codes::DATASPACE, codes::CANTENCODE, text)?, buffer, size)
 }
 
-/// Returns the format of encoded selections that the version bounds of a file access list permit.
+/// Returns the format of encoded selections that a file access list permits by its version bounds.
 fn form_of(list: hid_t) -> Outcome<SelectionFormat> {
     if list == H5P_DEFAULT {
         return Ok(SelectionFormat::Compatible);
@@ -78,8 +78,8 @@ fn form_of(list: hid_t) -> Outcome<SelectionFormat> {
     })
 }
 
-/// Returns the little-endian number of `width` bytes at the offset `at` of an encoding, or `None`
-/// if bytes are missing.
+/// Reads a little-endian number of `width` bytes at the offset `at` of an encoded dataspace.
+/// Returns `None` if bytes are missing.
 fn number(bytes: &[u8], at: usize, width: usize) -> Option<usize> {
     let bytes = bytes.get(at..at.checked_add(width)?)?;
     let value = bytes
@@ -89,8 +89,8 @@ fn number(bytes: &[u8], at: usize, width: usize) -> Option<usize> {
     usize::try_from(value).ok()
 }
 
-/// Returns a lower bound for the size of an encoded selection from its first bytes. The bound is
-/// the exact size if it stays the same with more bytes.
+/// Returns a lower bound for the size of an encoded selection from its first bytes. If more bytes
+/// do not change the bound, it is the exact size.
 fn selection_size(bytes: &[u8]) -> Option<usize> {
     if bytes.len() < 14 {
         return Some(14);
@@ -119,8 +119,8 @@ fn selection_size(bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// Decodes a dataspace from the caller's bytes. The encoding states its own length, and the
-/// function reads only bytes of the encoding.
+/// Decodes a dataspace from the caller's bytes. The encoding states its own length; the function
+/// reads no bytes after it.
 fn decode(data: Data) -> Outcome<CSpace> {
     let damaged = || Failure::new(codes::DATASPACE, codes::CANTDECODE, "not an encoded dataspace");
     let header = data.get(HEADER).ok_or_else(|| Failure::bad_value("no buffer"))?;

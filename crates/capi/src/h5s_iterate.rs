@@ -12,8 +12,8 @@ use crate::id::{self, Entry};
 use crate::pointer::Out;
 use crate::space::{self, CSpace, SelectionIterator};
 
-/// All valid flags of a selection iterator: sorted sequences, and a selection that the iterator
-/// shares with the dataspace.
+/// All valid flags of a selection iterator: sorted sequences, and a selection shared with the
+/// dataspace.
 const ALL_FLAGS: c_uint = 3;
 
 /// Returns the selection iterator to which an identifier refers.
@@ -41,8 +41,8 @@ fn runs(space: &CSpace, element_size: u64) -> Outcome<Vec<(u64, u64)>> {
     Ok(runs)
 }
 
-/// Removes and returns the next byte sequences of a selection iterator: at most `sequences`
-/// sequences of at most `bytes` bytes in total.
+/// Removes the next byte sequences from a selection iterator and returns them. Returns at most
+/// `sequences` sequences and at most `bytes` bytes in total.
 fn take(runs: &mut Vec<(u64, u64)>, sequences: usize, mut bytes: u64) -> Vec<(u64, u64)> {
     let mut taken = Vec::new();
     while taken.len() < sequences && bytes > 0 {

@@ -12,7 +12,7 @@ use crate::export;
 use crate::pointer::Out;
 use crate::space::{self, CSpace};
 
-/// Returns the hyperslab selection of a dataspace, or an error for other selections.
+/// Returns the hyperslab selection of a dataspace. Returns an error for other selections.
 fn hyperslab(space: &CSpace) -> Outcome<&Hyperslab> {
     match &space.selection {
         Selection::Hyperslab(hyperslab) => Ok(hyperslab),
@@ -20,7 +20,7 @@ fn hyperslab(space: &CSpace) -> Outcome<&Hyperslab> {
     }
 }
 
-/// Returns the regular form of a dataspace's hyperslab, or `None` for an irregular hyperslab.
+/// Returns the regular form of a dataspace's hyperslab. Returns `None` for an irregular hyperslab.
 fn regular(space: &CSpace) -> Outcome<Option<RegularHyperslab>> {
     Ok(match hyperslab(space)? {
         Hyperslab::Regular(slab) => Some(slab.clone()),
@@ -49,8 +49,8 @@ fn block_count(slab: &Hyperslab) -> Outcome<u64> {
     }
 }
 
-/// Passes the lowest and the highest corner of the blocks `first` to `first + number` of a regular
-/// hyperslab to `store`, in C order.
+/// Visits the blocks `first` to `first + number` of a regular hyperslab in C order. Passes the
+/// lowest and the highest corner of each block to `store`.
 fn list_regular(slab: &RegularHyperslab, first: u64, number: u64, store: &mut dyn FnMut(&[u64], &[u64])) {
     let dimensions: Vec<(&u64, &u64, &u64, &u64)> = slab
         .start

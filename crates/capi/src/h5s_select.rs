@@ -74,7 +74,8 @@ fn request(
     Ok(Request { operation, slab })
 }
 
-/// Returns the combination of a dataspace's selection and the hyperslab that the caller requests.
+/// Combines a dataspace's selection with the hyperslab that the caller requests, and returns the
+/// result.
 fn with_hyperslab(space: &CSpace, request: Request) -> Outcome<Selection> {
     let Some(slab) = request.slab else {
         return Ok(if request.operation.keeps(true, false) {
@@ -90,7 +91,7 @@ fn with_hyperslab(space: &CSpace, request: Request) -> Outcome<Selection> {
     space::combine(&space.selection, request.operation, &slab, &space.extent)
 }
 
-/// Returns the combination of the hyperslab selections of two dataspaces by a set operation.
+/// Combines the hyperslab selections of two dataspaces by a set operation, and returns the result.
 fn combined(a: &CSpace, operation: c_int, b: &CSpace) -> Outcome<Selection> {
     let operation = match space::operation(operation)? {
         SetOperation::Set => return Err(Failure::arguments(codes::UNSUPPORTED, "not a selection operation")),
@@ -266,8 +267,9 @@ export! {
         Ok(htri_t::from(space::intersects(&space.selection, start, end)))
     }
 
-    /// Creates a dataspace that selects the elements of the selection of `target` at the positions
-    /// where `part` selects elements of the selection of `source`.
+    /// Creates a dataspace from the selections of `source` and `target`. If `part` selects an
+    /// element of the first one, the new dataspace selects the element at the same position of the
+    /// second one.
     fn H5Sselect_project_intersection(source: hid_t, target: hid_t, part: hid_t) -> hid_t {
         let (source, target) = (space::copy_of(source)?, space::copy_of(target)?);
         let part = space::copy_of(part)?;

@@ -53,7 +53,7 @@ fn create(number: c_int, size: usize) -> Outcome<Datatype> {
     }
 }
 
-/// Sets the size of a datatype after a check that the datatype's class and members permit the size.
+/// Sets the size of a datatype. Checks that the datatype's class and members permit the size.
 fn set_size(datatype: &mut Datatype, size: usize) -> Outcome<()> {
     match &mut datatype.class {
         DatatypeClass::Enumeration(enumeration) if !enumeration.members.is_empty() => {

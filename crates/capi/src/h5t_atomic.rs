@@ -31,8 +31,8 @@ struct Bits {
     precision: u32,
 }
 
-/// Returns the significant bits of a datatype's elements, or `None` if the datatype's class has
-/// none.
+/// Returns the significant bits of a datatype's elements. Returns `None` if the datatype's class
+/// has none.
 fn bits(datatype: &Datatype) -> Option<Bits> {
     let of =
         |offset: u16, precision: u16| Bits { offset: u32::from(offset), precision: u32::from(precision) };
@@ -243,8 +243,8 @@ pub fn padding_number(padding: Padding) -> c_int {
     }
 }
 
-/// Returns the padding and the character set of a string datatype, or of the string datatype that
-/// is the base type of a datatype.
+/// Returns the padding and the character set of a string datatype. If the datatype has a string
+/// base type, returns those of the base type.
 fn text(datatype: &Datatype) -> Outcome<(StringPadding, CharacterSet)> {
     match &datatype.class {
         DatatypeClass::String(FixedString { padding, charset }) => Ok((*padding, *charset)),

@@ -36,7 +36,7 @@ fn array(base: hid_t, rank: usize, dims: In<hsize_t>) -> Outcome<hid_t> {
     Ok(datatype::register(Datatype::array(dims, base)))
 }
 
-/// Returns the array datatype inside a datatype, or an error for other datatype classes.
+/// Returns the array properties of a datatype. Returns an error if the datatype is not an array.
 fn as_array(datatype: &Datatype) -> Outcome<&Array> {
     match &datatype.class {
         DatatypeClass::Array(array) => Ok(array),

@@ -33,8 +33,8 @@ fn names(datatype: &Datatype) -> Outcome<Vec<&[u8]>> {
     }
 }
 
-/// Inserts a member into a compound datatype of `size` bytes after a check of the member's name and
-/// position.
+/// Inserts a member into a compound datatype of `size` bytes. Checks the member's name and position
+/// first.
 fn insert(size: u32, compound: &mut Compound, new: Member) -> Outcome<()> {
     let refuse = |text| Err(Failure::new(codes::DATATYPE, codes::CANTINSERT, text));
     let end = |member: &Member| u64::from(member.offset) + u64::from(member.datatype.size);
@@ -53,7 +53,7 @@ fn insert(size: u32, compound: &mut Compound, new: Member) -> Outcome<()> {
     Ok(())
 }
 
-/// Removes the gaps between members in all compound datatypes nested in a datatype, and sorts the
+/// Removes the gaps between members from a datatype and all compound datatypes inside it. Sorts the
 /// members by offset.
 fn pack(datatype: &mut Datatype) {
     if let DatatypeClass::Compound(compound) = &mut datatype.class {
@@ -137,8 +137,8 @@ export! {
         })
     }
 
-    /// Returns the index of the member of a compound or enumeration datatype with a name. Returns
-    /// -1 without an error record if no member has the name.
+    /// Returns the index of a member in a compound or enumeration datatype. Returns -1 without an
+    /// error record if no member has the name.
     fn H5Tget_member_index(id: hid_t, name: Text) -> c_int {
         datatype::with(id, |datatype| {
             let names = names(datatype)?;

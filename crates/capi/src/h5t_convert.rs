@@ -123,8 +123,8 @@ export! {
         Ok(Some(function))
     }
 
-    /// Returns false after a check that a datatype conversion exists: hyperslab's own code converts
-    /// all datatypes.
+    /// Returns false: hyperslab's own code, and not the compiler, converts all datatypes. Checks
+    /// first that the conversion exists.
     fn H5Tcompiler_conv(source: hid_t, destination: hid_t) -> htri_t {
         let (source, destination) = (datatype::copy_of(source)?, datatype::copy_of(destination)?);
         Rules::of(crate::ctypes::H5P_DEFAULT)?.plan(&source, &destination)
@@ -147,19 +147,19 @@ export! {
     }
 }
 
-/// Returns whether a datatype is an integer or a floating-point number.
+/// Returns true if a datatype is an integer or a floating-point number.
 fn is_number(datatype: &Datatype) -> bool {
     matches!(user::class(datatype), 0 | 1)
 }
 
-/// Returns the state of a library conversion between two datatypes, which states whether the
+/// Returns the state of a library conversion between two datatypes. The state tells programs if the
 /// conversion needs the old elements as background.
 fn background_of(source: &Datatype, destination: &Datatype) -> H5T_cdata_t {
     let compound = user::class(source) == 6 && user::class(destination) == 6;
     H5T_cdata_t { command: 1, need_bkg: i32::from(compound), recalc: false, private: std::ptr::null_mut() }
 }
 
-/// Converts elements between two datatypes with the library's conversions. `H5Tfind` returns this
+/// Converts elements between two datatypes by the library's conversions. `H5Tfind` returns this
 /// function to programs.
 extern "C" fn library(
     source: hid_t,

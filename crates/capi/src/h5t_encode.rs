@@ -35,8 +35,7 @@ fn decode(bytes: &[u8]) -> Outcome<Datatype> {
     Ok(serialized::datatype_from_bytes(bytes.get(HEADER..).unwrap_or_default())?)
 }
 
-/// Decodes a datatype from a buffer of unknown size. The function reads only the bytes of the
-/// encoded datatype.
+/// Decodes a datatype from a buffer of unknown size. Reads only the bytes of the encoded datatype.
 fn decode_unbounded(buffer: Data) -> Outcome<Datatype> {
     let end = length::end_of_message(buffer, HEADER)?;
     decode(buffer.bytes(end, "buffer")?)

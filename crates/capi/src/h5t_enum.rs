@@ -11,7 +11,8 @@ use crate::error::{Because, Failure, Outcome, codes};
 use crate::export;
 use crate::pointer::{Buffer, Data, Text, TextBuffer};
 
-/// Returns the enumeration inside a datatype, or an error for other datatype classes.
+/// Returns the enumeration properties of a datatype. Returns an error if the datatype is not an
+/// enumeration.
 fn enumeration(datatype: &Datatype) -> Outcome<&Enumeration> {
     match &datatype.class {
         DatatypeClass::Enumeration(enumeration) => Ok(enumeration),

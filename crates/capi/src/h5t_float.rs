@@ -12,7 +12,8 @@ use crate::export;
 use crate::h5t_atomic::{change_root, padding, padding_number};
 use crate::pointer::Out;
 
-/// Returns the floating-point datatype that a datatype or its innermost base type is.
+/// Returns the floating-point properties of a datatype's innermost base type, or of the datatype
+/// itself if it has no base type.
 fn float(datatype: &Datatype) -> Outcome<&FloatingPoint> {
     match &class::root(datatype).class {
         DatatypeClass::FloatingPoint(float) => Ok(float),
@@ -20,7 +21,8 @@ fn float(datatype: &Datatype) -> Outcome<&FloatingPoint> {
     }
 }
 
-/// Changes the floating-point datatype that a datatype or its innermost base type is.
+/// Changes the floating-point properties of a datatype's innermost base type, or of the datatype
+/// itself if it has no base type.
 fn change_float(id: hid_t, function: &mut dyn FnMut(&mut FloatingPoint) -> Outcome<()>) -> Outcome<herr_t> {
     datatype::change(id, |datatype| {
         change_root(datatype, &mut |datatype| match &mut datatype.class {
@@ -38,8 +40,8 @@ fn field(value: usize) -> Outcome<u8> {
         .map_err(|_| Failure::bad_value("a field value of the floating-point number exceeds 255"))
 }
 
-/// Sets the bit positions and sizes of a floating-point datatype's sign, exponent and mantissa
-/// after a check that they do not overlap.
+/// Sets the bit positions and sizes of a floating-point datatype's sign, exponent and mantissa.
+/// Checks that they do not overlap.
 fn set_fields(
     float: &mut FloatingPoint,
     [sign, exponent, exponent_size, mantissa, mantissa_size]: [u8; 5],

@@ -94,7 +94,8 @@ fn native(datatype: &Datatype) -> Outcome<Native> {
     })
 }
 
-/// Returns the native C struct for the members of a compound datatype, with C's padding.
+/// Returns the C struct that matches a compound datatype on this machine, with C's padding between
+/// members.
 fn compound_of(members: &[Member]) -> Outcome<Native> {
     let large = || Failure::bad_value("the compound is too large");
     let (mut size, mut struct_align) = (0_u32, 1_u32);

@@ -140,7 +140,7 @@ export! {
         Ok(0)
     }
 
-    /// Stores in `flags` that the connector of an object supports an optional operation: the native
+    /// Stores in `flags` that an object's connector supports an optional operation. The native
     /// connector supports all operations of the interface.
     fn H5VLquery_optional(object: hid_t, kind: c_int, operation: c_int, flags: Out<u64>) -> herr_t {
         let _ = (kind, operation);
@@ -166,8 +166,8 @@ export! {
         Ok(0)
     }
 
-    /// Returns success: the native virtual object layer connector has no configuration that could
-    /// be freed.
+    /// Returns success without an effect: the native virtual object layer connector has no
+    /// configuration.
     fn H5VLfree_connector_info(connector: hid_t, info: *mut c_void) -> herr_t {
         let _ = info;
         find(connector)?;

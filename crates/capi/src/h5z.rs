@@ -65,7 +65,7 @@ mod tests {
 
     use super::*;
 
-    /// Inverts the bytes of a chunk, as a test's filter function.
+    /// Inverts the bytes of a chunk. The function is a user's filter for tests.
     ///
     /// # Safety
     /// The arguments are those of a filter.

@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::id;
 
-/// A flag that is true after the predefined identifiers were added to the identifier table.
+/// A flag that is true after the predefined identifiers have been added to the identifier table.
 static STARTED: AtomicBool = AtomicBool::new(false);
-/// A lock that admits one thread at a time to the start of the library.
+/// A lock for the start of the library, which admits one thread at a time.
 static STARTING: parking_lot::Mutex<()> = parking_lot::Mutex::new(());
 
 /// Adds the predefined identifiers to the identifier table if this has not happened yet.

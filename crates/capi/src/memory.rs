@@ -31,8 +31,8 @@ pub(crate) fn free(block: *mut c_void) {
     unsafe { libc::free(block) };
 }
 
-/// Copies `bytes` into a new memory block of C's allocator. Returns null if memory is exhausted.
-/// The copy of zero bytes is a block of one byte.
+/// Copies `bytes` into a new memory block of C's allocator. Returns null if memory is exhausted. If
+/// there are no bytes, allocates a block of one byte.
 pub(crate) fn copy(bytes: &[u8]) -> *mut c_void {
     let block = allocate(bytes.len().max(1), false);
     if !block.is_null() {
@@ -77,8 +77,8 @@ pub(crate) fn close_descriptor(descriptor: i32) {
     unsafe { libc::close(descriptor) };
 }
 
-/// Writes a value to the start of the C struct to which `to` points, such as the struct of a
-/// driver's open file.
+/// Writes a value to the start of a C struct, such as the struct of a driver's open file. `to`
+/// points to the struct.
 pub(crate) fn put<T>(to: *mut T, value: T) {
     // SAFETY: the driver returned the pointer to a struct that begins with `T`, as the
     // documentation of `H5FDregister` states.
@@ -95,7 +95,7 @@ pub(crate) fn keep<T: Copy>(value: T) -> *mut T {
     block
 }
 
-/// Returns the `length` bytes of a memory buffer that a function of the user returned.
+/// Returns the `length` bytes of a memory buffer from a user's function.
 pub(crate) fn bytes_of_user<'a>(source: *const c_void, length: usize) -> &'a [u8] {
     if source.is_null() {
         return &[];
@@ -112,8 +112,8 @@ pub(crate) fn driver_class(class: *const H5FD_class_t) -> H5FD_class_t {
     unsafe { class.read() }
 }
 
-/// Returns the function table of the user's driver that opened a file, or `None` if a pointer is
-/// null.
+/// Returns the function table of the user's driver that opened a file. Returns `None` if a pointer
+/// is null.
 pub(crate) fn class_of_driver(file: *const H5FD_t) -> Option<H5FD_class_t> {
     if file.is_null() {
         return None;
@@ -134,8 +134,8 @@ pub(crate) fn set_class(file: *mut H5FD_t, driver: i64, class: &H5FD_class_t) {
     }
 }
 
-/// Returns the text of a C string in a function table of the program, or an empty text for a null
-/// pointer.
+/// Returns the text of a C string in a function table of the program. Returns an empty text for a
+/// null pointer.
 pub(crate) fn text_of<'a>(text: *const c_char) -> &'a [u8] {
     if text.is_null() {
         return &[];
@@ -144,7 +144,7 @@ pub(crate) fn text_of<'a>(text: *const c_char) -> &'a [u8] {
     unsafe { std::ffi::CStr::from_ptr(text) }.to_bytes()
 }
 
-/// Returns the array of `count` values to which a pointer in a C struct of the program points.
+/// Returns an array of `count` values from a pointer in a C struct of the program.
 ///
 /// # Errors
 /// Fails with a bad value if the pointer is null or not aligned.

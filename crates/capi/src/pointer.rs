@@ -269,8 +269,8 @@ impl<T: Copy> Out<T> {
     }
 }
 
-/// Checks that a pointer of the caller is aligned and that an array of `count` values fits in the
-/// address space.
+/// Checks that a pointer of the caller is aligned and that an array of `count` values at it fits in
+/// the address space.
 fn check<T>(pointer: *const T, count: usize, subject: &str) -> Outcome<()> {
     let possible = count.checked_mul(size_of::<T>()).is_some_and(|bytes| isize::try_from(bytes).is_ok());
     if !pointer.is_aligned() || !possible {
@@ -284,8 +284,8 @@ fn check<T>(pointer: *const T, count: usize, subject: &str) -> Outcome<()> {
 #[derive(Debug, Clone, Copy)]
 pub struct Data(*const c_void);
 
-/// An encoding in the caller's memory that is read step by step, because only the encoding states
-/// its length.
+/// An encoding in the caller's memory that the library reads step by step. Only the encoding itself
+/// states its length.
 #[derive(Debug)]
 pub struct Stream {
     /// The address of the next byte of the encoding.
@@ -295,8 +295,8 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// Returns the next `count` bytes of the caller's encoding, or `None` if the limit of the
-    /// stream is exceeded.
+    /// Returns the next `count` bytes of the caller's encoding. Returns `None` if the bytes exceed
+    /// the limit of the stream.
     pub fn take(&mut self, count: usize) -> Option<Vec<u8>> {
         self.remaining = self.remaining.checked_sub(count)?;
         // SAFETY: the bytes before these bytes state that the encoding continues, and the
@@ -310,7 +310,7 @@ impl Stream {
 
 impl Data {
     /// Returns a stream of at most `limit` bytes over the caller's encoding, which states its own
-    /// length, or `None` for a null pointer.
+    /// length. Returns `None` for a null pointer.
     pub fn stream(self, limit: usize) -> Option<Stream> {
         (!self.0.is_null()).then(|| Stream { next: self.0.cast(), remaining: limit })
     }

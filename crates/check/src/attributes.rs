@@ -101,8 +101,8 @@ impl Attributes {
     }
 
     /// Checks an attribute message and returns the hash of the attribute's name. `seen` is true for
-    /// a shared message that was checked before; the shared messages inside the attribute message
-    /// are not counted again.
+    /// a shared attribute message that was checked before. In this case, its shared datatype and
+    /// dataspace messages are not counted again.
     fn attribute(&mut self, checker: &mut Checker, body: &Bytes, seen: bool) -> Option<u32> {
         checker.counted_before = seen;
         let hash = self.check_message(checker, body);

@@ -39,7 +39,7 @@ pub(crate) struct Blocks {
     kept: u64,
 }
 
-/// The largest number of bytes of one fractal heap's blocks that the check keeps in memory.
+/// The largest number of bytes of direct blocks of one fractal heap that the check keeps in memory.
 const MAX_KEPT_BYTES: u64 = 32 << 20;
 
 impl Blocks {
@@ -123,8 +123,8 @@ impl Blocks {
         self.direct.push(Block { prefix, bytes, ..block });
     }
 
-    /// Returns the decoded bytes of a direct block of the fractal heap with its prefix, and the
-    /// length of the prefix.
+    /// Returns the decoded bytes of a direct block of the fractal heap, and the length of the
+    /// prefix at their start.
     fn read(&self, checker: &mut Checker, block: &Block) -> Option<(Bytes, usize)> {
         let name = FractalHeapDirectBlock::NAME;
         let context = self.table.direct_block(checker.params, self.heap, block.size);

@@ -13,9 +13,9 @@ use crate::totals::{add, end_of, start_of};
 
 const HEADER: &str = FixedArrayHeader::NAME;
 
-/// The map between the number of a chunk in an array-like chunk index and the coordinates of the
-/// chunk. Numbers run in C order over the largest possible number of chunks; an unlimited dimension
-/// varies slowest.
+/// The map between chunk numbers in a fixed or extensible array and coordinates of chunks. Numbers
+/// run in C order over the largest possible number of chunks; an unlimited dimension varies
+/// slowest.
 #[derive(Debug)]
 pub(crate) struct Numbers {
     /// Each dimension and the number of chunks along it, slowest first; `None` for an unlimited
@@ -57,8 +57,8 @@ impl Numbers {
     }
 }
 
-/// A decoder of the entries of a fixed or extensible array that indexes chunks, in the order of
-/// their numbers.
+/// A decoder of entries of a fixed or extensible array that indexes chunks. Entries are in the
+/// order of their numbers.
 #[derive(Debug)]
 pub(crate) struct Elements<'a> {
     indexed: &'a Indexed<'a>,

@@ -36,7 +36,7 @@ pub(crate) struct Chunked<'a> {
     mask: u32,
 }
 
-/// The address, size and filter mask of a stored chunk, as the chunk index states them.
+/// The address, size and filter mask of a stored chunk according to the chunk index.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct StoredChunk {
     pub(crate) address: Address,
@@ -168,8 +168,8 @@ impl Chunked<'_> {
         }
     }
 
-    /// Records that a chunk has too few bytes. The finding is a remark if all missing bytes lie
-    /// beyond the current dimensions of the dataset, and otherwise a fault.
+    /// Records a finding about a chunk that has too few bytes. If all missing bytes lie beyond the
+    /// current dimensions of the dataset, the finding is a remark, and otherwise a fault.
     fn short(&self, checker: &mut Checker, scaled: &[u64], address: Address, got: u64, expected: u64) {
         if got >= self.bytes_inside(scaled) {
             let text = format!(
@@ -184,7 +184,7 @@ impl Chunked<'_> {
         }
     }
 
-    /// Returns the number of the chunk's bytes up to the end of the last element inside the current
+    /// Returns the number of chunk bytes that are needed to hold all elements inside the current
     /// dimensions of the dataset.
     fn bytes_inside(&self, scaled: &[u64]) -> u64 {
         let mut last = 0_u64;

@@ -29,7 +29,7 @@ impl Entry {
         Self { key, id_bytes: bytes, id_length: (id.len() as u64).min(8) as u8, flags: 0, order: 0 }
     }
 
-    /// Returns the heap ID in the record of the dense storage index.
+    /// Returns the heap ID from this record of the dense storage index.
     pub(crate) fn id(&self) -> &[u8] {
         self.id_bytes.get(..usize::from(self.id_length)).unwrap_or(&self.id_bytes)
     }
@@ -71,8 +71,8 @@ pub(crate) fn entries(
     Some(entries)
 }
 
-/// Checks that the creation order index of dense storage, at `address`, contains the same objects
-/// as the name index.
+/// Checks that both indexes of dense storage contain the same objects: the creation order index at
+/// `address`, and the name index.
 pub(crate) fn same(checker: &mut Checker, address: Address, mut found: Vec<Entry>, mut orders: Vec<Entry>) {
     let name = "version 2 B-tree";
     if let Some([one, _]) = orders.windows(2).find(|pair| matches!(pair, [one, next] if one.key == next.key))

@@ -32,8 +32,8 @@ pub(crate) fn walk(checker: &mut Checker, indexed: &Indexed<'_>) -> Option<()> {
     Some(())
 }
 
-/// The counts of blocks and elements of an extensible array that its walk finds, for comparison
-/// with the header of the array.
+/// The numbers of blocks and elements of an extensible array that the check has found. The check
+/// compares them with the header of the array.
 #[derive(Debug, Default)]
 struct Counts {
     secondary_blocks: u64,
@@ -100,8 +100,9 @@ impl Array<'_> {
         }
     }
 
-    /// Walks the data block `number` of a secondary block of an extensible array. For the first
-    /// secondary blocks, whose addresses are in the index block, `parent` is `None`.
+    /// Checks the data block `number` of a secondary block of an extensible array. `parent` is
+    /// `None` for the first secondary blocks, because the index block contains the addresses of
+    /// their data blocks.
     fn data_block(
         &mut self,
         checker: &mut Checker,

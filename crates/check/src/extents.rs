@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use crate::totals::end_of;
 
-/// The kind of a block of the file: the structure, such as an object header or a B-tree node, that
-/// the block stores.
+/// The kind of a block of the file. The kind is the structure that the block stores, such as an
+/// object header or a B-tree node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum BlockKind {
@@ -93,9 +93,9 @@ const FIRST_JOIN_CLAIMS: usize = 1 << 20;
 /// The largest number of overlaps between file blocks that are recorded.
 const MAX_OVERLAPS: usize = 1000;
 
-/// All ranges of bytes that blocks of the file claim. Adjacent claims of one kind are joined from
-/// time to time. Memory therefore grows with the number of gaps and changes of kind in the file,
-/// not with the number of blocks.
+/// All ranges of bytes that blocks of the file claim. The check joins adjacent claims of one kind
+/// from time to time. Memory therefore grows with the number of gaps and changes of kind in the
+/// file, not with the number of blocks.
 #[derive(Debug)]
 pub(crate) struct Extents {
     claims: Vec<Claim>,

@@ -80,8 +80,8 @@ pub(crate) struct ObjectUse {
     pub(crate) bytes: ObjectBytes,
 }
 
-/// The number of bytes that the check may decode in any file, plus [`DECODED_BYTES_PER_BYTE`] bytes
-/// for each byte of the file.
+/// The base of the limit on decoded bytes for the check of a file. The limit also grows by
+/// `DECODED_BYTES_PER_BYTE` bytes for each byte of the file.
 const MIN_DECODED_BYTES: u64 = 1 << 30;
 const DECODED_BYTES_PER_BYTE: u64 = 4096;
 
@@ -164,8 +164,8 @@ impl Checker {
         stated == found
     }
 
-    /// Records the reason why a block of the file could not be read. The finding is a fault of the
-    /// file, or a remark if the checker itself lacks a filter or reaches a limit. Unknown versions
+    /// Records the reason why a block of the file could not be read. The finding is a remark if the
+    /// checker itself lacks a filter or reaches a limit, and otherwise a fault. Unknown versions
     /// and kinds of metadata are faults.
     pub(crate) fn failed(&mut self, structure: &'static str, address: Address, error: &Error) {
         let text = error.to_string();
@@ -343,7 +343,8 @@ impl Checker {
         self.current_link = address.and_then(|address| self.objects.get(&address)).map(|known| known.link);
     }
 
-    /// Returns the path of names that the recorded link number `link` and the links before it form.
+    /// Returns the path that the names of the recorded link number `link` and of the links before
+    /// it form.
     fn path(&self, link: u32) -> String {
         let mut names = Vec::new();
         let mut at = link;
@@ -394,8 +395,8 @@ pub(crate) fn shown(name: &[u8]) -> String {
     String::from_utf8_lossy(name).into_owned()
 }
 
-/// Converts a number in the file to a length in memory. The conversion saturates at `usize::MAX`,
-/// which is never a valid length, because no slice has so many bytes.
+/// Converts a number in the file to a length in memory. If the number is too large, returns
+/// `usize::MAX`, which is never a valid length, because no slice has so many bytes.
 pub(crate) fn to_usize(value: u64) -> usize {
     usize::try_from(value).unwrap_or(usize::MAX)
 }

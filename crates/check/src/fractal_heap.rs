@@ -17,8 +17,8 @@ use crate::file::Checker;
 
 pub(crate) const NAME: &str = "fractal heap";
 
-/// A fractal heap whose blocks were walked, with its objects that links, attributes or shared
-/// messages use.
+/// A fractal heap after the check of its blocks, with the number of uses of each object by links,
+/// attributes or shared messages.
 #[derive(Debug)]
 pub(crate) struct Heap {
     pub(crate) address: Address,

@@ -35,7 +35,7 @@ struct Object {
     length: u64,
 }
 
-/// The length of a global heap object to which an element refers, and a flag that is true at the
+/// The global heap object to which an element refers: its length, and a flag that is true at the
 /// first use of the object.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Referred {

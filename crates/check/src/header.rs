@@ -179,8 +179,8 @@ impl Walk {
         }
     }
 
-    /// Walks all continuation blocks of the object header, including those to which other
-    /// continuation blocks refer.
+    /// Walks all continuation blocks of the object header. A continuation block may itself refer to
+    /// further continuation blocks.
     fn walk_continuations(&mut self, checker: &mut Checker) {
         let mut next = 0;
         while let Some(continuation) = self.continuations.get(next).copied() {

@@ -141,9 +141,9 @@ impl Heap {
     }
 }
 
-/// Compares a total in the fractal heap's header that no reader needs with the result of the walk.
-/// libhdf5 miscounts a block when it replaces an attribute that is the only object of the block.
-/// `lost` is true if the difference has this form; the finding is then a remark.
+/// Compares a total in the fractal heap's header that no reader needs with the total that the check
+/// has found. If libhdf5 replaces an attribute that is the only object of a direct block, it
+/// miscounts the block. `lost` is true for a difference of this form; the finding is then a remark.
 fn total(checker: &mut Checker, address: Address, problem: &str, stated: u64, found: u64, lost: bool) {
     if lost {
         checker.remark(HEADER, address, format!("{problem}: {stated} stated, {found} found"));
@@ -152,7 +152,8 @@ fn total(checker: &mut Checker, address: Address, problem: &str, stated: u64, fo
     }
 }
 
-/// Returns the size in bytes of the fractal heap's address space that the root block covers.
+/// Returns the size in bytes of the address range of managed objects that the root block of the
+/// fractal heap covers.
 fn managed_size(header: &FractalHeapHeader, table: &DoublingTable) -> u64 {
     match (header.root == Address::UNDEFINED, header.root_rows) {
         (true, _) => 0,
@@ -161,8 +162,8 @@ fn managed_size(header: &FractalHeapHeader, table: &DoublingTable) -> u64 {
     }
 }
 
-/// Returns the number of bytes for objects in all direct blocks to which the root block of the
-/// fractal heap can refer.
+/// Returns the number of bytes for objects in all direct blocks that the root block of the fractal
+/// heap can reach.
 fn capacity(header: &FractalHeapHeader, table: &DoublingTable, prefix: u64) -> u64 {
     match (header.root == Address::UNDEFINED, header.root_rows) {
         (true, _) => 0,
@@ -171,9 +172,9 @@ fn capacity(header: &FractalHeapHeader, table: &DoublingTable, prefix: u64) -> u
     }
 }
 
-/// Returns the number of bytes for objects in the part of a fractal heap with a doubling table of
-/// `rows` rows. The recursion ends, because child tables have fewer rows than their parent, and no
-/// table has more than 64 rows.
+/// Returns the number of bytes for objects below one doubling table of `rows` rows in a fractal
+/// heap. The recursion ends, because child tables have fewer rows than their parent, and no table
+/// has more than 64 rows.
 fn table_capacity(table: &DoublingTable, rows: u32, prefix: u64) -> u64 {
     let mut below: Vec<u64> = Vec::new();
     let mut total = 0_u64;

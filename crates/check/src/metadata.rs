@@ -119,7 +119,8 @@ impl Checker {
         result
     }
 
-    /// Runs `walk`, which visits metadata blocks, and counts their bytes as bytes of a heap.
+    /// Runs `walk`, which visits metadata blocks, and counts their bytes as bytes of a heap in the
+    /// metadata totals.
     pub(crate) fn in_heap<T>(&mut self, walk: impl FnOnce(&mut Self) -> T) -> T {
         let before = std::mem::replace(&mut self.purpose.1, true);
         let result = walk(self);
@@ -170,7 +171,7 @@ impl Checker {
         add(unused, length as u64);
     }
 
-    /// Assigns all metadata bytes that were counted since the last call to the totals of the owner
+    /// Adds the metadata bytes that were counted since the last call to the totals of the owner
     /// `owner`.
     pub(crate) fn assign_metadata(&mut self, owner: Owner) {
         let counted = std::mem::take(&mut self.metadata);

@@ -69,8 +69,8 @@ pub(crate) fn open(checker: &mut Checker, address: Address) -> Option<Header> {
     Some(header)
 }
 
-/// Checks the object at `address`, and records the other objects to which it refers. Returns the
-/// kind of the object.
+/// Checks the object at `address`, and records other objects to which it refers. Returns the kind
+/// of the object (group, dataset or committed datatype).
 pub(crate) fn check(checker: &mut Checker, address: Address) -> Owner {
     checker.go_to(Some(address));
     checker.report.objects += 1;

@@ -110,8 +110,7 @@ impl Report {
         Summary(self)
     }
 
-    /// Returns the total size of all [`leaked`](Self::leaked) ranges of the file in bytes: ranges
-    /// that no block uses.
+    /// Returns the total size in bytes of all leaked ranges of the file: ranges that no block uses.
     pub fn leaked_bytes(&self) -> u64 {
         self.leaked.iter().map(|range| range.end - range.start).sum()
     }

@@ -171,8 +171,8 @@ impl SharedIndex {
 }
 
 impl SharedIndex {
-    /// Returns true if `hash` is the hash of `body` as a shared message of one of the index's
-    /// types.
+    /// Returns true if `hash` is the hash of the message body `body`. Tries each message type that
+    /// this index of shared messages contains.
     fn has_hash(&self, body: &[u8], hash: u32) -> bool {
         let types =
             (0..16_u16).map(MessageType).filter(|kind| self.index.message_types.bits() & bit(*kind) != 0);
@@ -240,8 +240,8 @@ impl Checker {
         None
     }
 
-    /// Records an object header message that other objects may share from its own object header. If
-    /// other objects share the message, the object with the message also counts among its users.
+    /// Records an object header message that lies in its own object's header and may be shared by
+    /// other objects. If other objects share the message, its own object also counts as a user.
     pub(crate) fn shareable(&mut self, kind: MessageType, body: &[u8], owner: Address) {
         let Some(index) = self.shared.of(kind) else { return };
         let zeros = body.iter().rev().take(MAX_PADDING_BYTES).take_while(|byte| **byte == 0).count();

@@ -100,8 +100,8 @@ pub(crate) fn check(checker: &mut Checker, dataset: &Dataset, layout: &Structure
     }
 }
 
-/// Decodes the sections of a structured chunk and checks that they agree. Skips chunks beyond the
-/// current dimensions of the dataset.
+/// Decodes the sections of a structured chunk and checks that the sections agree. Skips chunks
+/// beyond the current dimensions of the dataset.
 fn check_sections(
     checker: &mut Checker,
     dataset: &Dataset,

@@ -15,7 +15,7 @@ use crate::values::paths::Paths;
 
 /// The character between the path of an object and the name of an attribute.
 const SEPARATOR: char = '@';
-/// The largest number of an attribute's values that the lists of attributes decode, as text and as
+/// The largest number of values of one attribute that a list of attributes decodes, as text or as
 /// JSON.
 const MAX_TEXT_VALUES: usize = 32;
 const MAX_JSON_VALUES: usize = 1000;
@@ -23,8 +23,8 @@ const MAX_JSON_VALUES: usize = 1000;
 /// texts are not aligned.
 const MAX_COLUMN: usize = 40;
 
-/// Splits `PATH@NAME` into the path and the name of an attribute. Returns `None` if the file has an
-/// object whose path is the whole text, or if the text names no attribute.
+/// Splits an argument `PATH@NAME` into the path of an object and the name of an attribute. Returns
+/// `None` if the whole argument is the path of an existing object, or if it names no attribute.
 pub(crate) fn split<'a>(file: &File, text: &'a str) -> Option<(&'a str, &'a str)> {
     let parts = text.rsplit_once(SEPARATOR)?;
     lookup::object(file, text).is_err().then_some(parts)
@@ -58,8 +58,8 @@ pub(crate) fn list(file: &File, shown: &Path, path: &str, as_json: bool) -> Resu
     Ok(out.flush()?)
 }
 
-/// Returns a JSON object with a key for each attribute. If an attribute cannot be read, its JSON
-/// value is an object with the key `error`.
+/// Returns the attributes of an object as a JSON object with a key for each attribute. If an
+/// attribute cannot be read, its JSON value is an object with the key `error`.
 fn document(attributes: &[AttributeFacts]) -> Json {
     let entry = |attribute: &AttributeFacts| {
         let value = match &attribute.value {

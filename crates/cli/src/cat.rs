@@ -78,7 +78,7 @@ pub(crate) struct HeadArguments {
     json: bool,
 }
 
-/// The arguments of `tail`.
+/// The arguments of the command `tail`, which writes the last rows of a dataset.
 #[derive(Debug, clap::Args)]
 pub(crate) struct TailArguments {
     #[command(flatten)]
@@ -117,8 +117,8 @@ pub(crate) fn cat(arguments: &CatArguments) -> Result<()> {
 }
 
 impl CatArguments {
-    /// Opens the output of `cat`, `head` or `tail`. Returns the output and the format of the
-    /// elements.
+    /// Opens the output of the command `cat`. Returns the output, and the format in which elements
+    /// are written.
     fn output(&self) -> Result<(OutputTarget, Form)> {
         let by_extension = || self.output.as_deref().and_then(Format::by_extension);
         let named = if self.json { Some(Format::Json) } else { self.format };
@@ -131,8 +131,8 @@ impl CatArguments {
     }
 }
 
-/// Writes a line for each block of defined elements of a sparse dataset, and the values of the
-/// block if `with_values` is set.
+/// Writes a line for each block of defined elements of a sparse dataset. Also writes their values
+/// if `with_values` is set.
 fn write_sparse(
     output: &mut OutputTarget,
     file: &File,

@@ -12,15 +12,14 @@ use serde_json::json;
 use crate::open::OpenArguments;
 use crate::output;
 
-/// The exit code of `check` if a file is not sound.
+/// The exit code of the command `check` if a file has a fault.
 const UNSOUND: u8 = 1;
-/// The exit code of `check` if a file cannot be opened.
+/// The exit code of the command `check` if a file cannot be opened.
 const UNREADABLE: u8 = 2;
-/// The exit code of `check` if no fault was found in a file, but a part of the file could not be
-/// checked.
+/// The exit code of the command `check` if it found no fault, but could not check a part of a file.
 const INCOMPLETE: u8 = 3;
 
-/// Returns the more serious of two exit codes of `check`.
+/// Returns the more serious of two exit codes of the command `check`.
 fn worse(one: u8, other: u8) -> u8 {
     let rank = |code: u8| [0, INCOMPLETE, UNSOUND, UNREADABLE].iter().position(|known| *known == code);
     if rank(one) >= rank(other) { one } else { other }

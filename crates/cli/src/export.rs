@@ -111,7 +111,7 @@ impl ExportFormat {
     }
 }
 
-/// Returns the kind of file that an export writes, for the extension of a path.
+/// Returns the kind of exported file for the extension of a path.
 fn by_extension(out: &Path) -> Option<Writer> {
     MatrixLocation::of(out)
         .map(Writer::Matrix)

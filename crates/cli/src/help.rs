@@ -23,7 +23,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Shell", &["completions", "man"]),
 ];
 
-/// The command that applies if the command line has only a file name.
+/// The command of hyperslab that applies if the command line has only a file name.
 const DEFAULT_COMMAND: &str = "tree";
 
 /// The column of the help text in which the descriptions of commands begin.

@@ -76,8 +76,8 @@ pub(crate) struct ImportArguments {
     names: Vec<PathBuf>,
 }
 
-/// The positional arguments of an import: the inputs, the HDF5 file, and the path of the new
-/// object.
+/// The positional arguments of the command `import`: the inputs, the HDF5 file, and the path of the
+/// new object.
 struct Names<'a> {
     /// The first input, and the only one unless the inputs are images.
     input: &'a Path,
@@ -120,7 +120,7 @@ enum Format {
     Tiff,
 }
 
-/// The form in which `import` stores a matrix or a table.
+/// The form of an imported matrix or table in the HDF5 file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Form {
     /// For matrices: a group of compressed rows in the format of AnnData
@@ -236,7 +236,7 @@ fn matrix(
     exchange::import(&from, input, names.file, names.path, &options)
 }
 
-/// An input format that is imported as a dense array or a table.
+/// An input format of the command `import` that becomes a dense array or a table.
 #[derive(Debug, Clone, Copy)]
 enum Dense {
     Npy,
@@ -245,7 +245,7 @@ enum Dense {
     Table(Kind),
 }
 
-/// An open input of `import` whose datatypes are known.
+/// An open input of the command `import` with known datatypes.
 enum Opened {
     Npy(npy::Source),
     Npz(npz::Arrays),
@@ -348,8 +348,8 @@ fn by_extension(path: &Path) -> Option<Format> {
     Some(format)
 }
 
-/// Returns the input format for the first bytes of a file. CSV files cannot be recognized by their
-/// first bytes.
+/// Returns the input format of the command `import` for the first bytes of a file. CSV files cannot
+/// be recognized by their first bytes.
 fn by_bytes(input: &Input) -> Option<Format> {
     let head = input.head();
     if mtx::is_matrix_market(input.path()) {

@@ -18,7 +18,7 @@ use crate::open::OpenArguments;
 use crate::output::{self, FAINT, bytes, count, escape, spaces, styled, width};
 use crate::values::paths::Paths;
 
-/// The width of the column of names in the output of `info`.
+/// The width of the column of property names in the output of `info`.
 const NAME_COLUMNS: usize = 18;
 
 /// The arguments of `info`.
@@ -38,7 +38,7 @@ pub(crate) struct InfoArguments {
     path: Option<String>,
 }
 
-/// Properties of a file or object for `info`, as names and texts, and in JSON.
+/// The properties of a file or object for the command `info`, as names and texts, and in JSON.
 #[derive(Debug, Default)]
 struct Properties {
     lines: Vec<(&'static str, String)>,
@@ -137,7 +137,8 @@ fn file_space(info: &FileInfo) -> String {
     text
 }
 
-/// Returns the properties of an object, and the number of its parts that could not be read.
+/// Returns the properties of an object for the command `info`, and the number of its parts that
+/// could not be read.
 fn of_object(file: &File, object: &Object) -> Result<(Properties, usize)> {
     let describer = Describer {
         all: true,

@@ -12,10 +12,10 @@ use tempfile::{NamedTempFile, TempPath};
 /// The argument that means standard input or standard output.
 pub(crate) const STANDARD: &str = "-";
 
-/// The number of first bytes from which the format of a file is recognized.
+/// The number of bytes at the start of a file by which the program recognizes the format.
 const HEAD_BYTES: u64 = 512;
 
-/// An input file of `import` that can be read more than once.
+/// An input file that a command can read more than once.
 #[derive(Debug)]
 pub(crate) struct Input {
     /// The name in the arguments.
@@ -25,7 +25,7 @@ pub(crate) struct Input {
 }
 
 impl Input {
-    /// Opens the file that an argument names; `-` is standard input. Copies the input to a
+    /// Opens the input file that an argument names; `-` is standard input. Copies the input to a
     /// temporary file unless it is a regular file.
     pub(crate) fn open(name: &Path) -> Result<Self> {
         let cannot = || format!("cannot read `{}`", name.display());
@@ -39,17 +39,17 @@ impl Input {
         Ok(Self { name: name.to_owned(), copy })
     }
 
-    /// Returns the path of the input file to read, which may be a temporary copy.
+    /// Returns the path of the input file, which may be a temporary copy.
     pub(crate) fn path(&self) -> &Path {
         self.copy.as_deref().unwrap_or(&self.name)
     }
 
-    /// Returns the name of the input as the argument states it.
+    /// Returns the name of the input file as the argument states it.
     pub(crate) fn name(&self) -> &Path {
         &self.name
     }
 
-    /// Returns the first bytes of the file, or no bytes if the file cannot be read.
+    /// Returns the first bytes of the input file. Returns no bytes if the file cannot be read.
     pub(crate) fn head(&self) -> Vec<u8> {
         let mut head = Vec::new();
         if let Ok(file) = File::open(self.path()) {
@@ -60,7 +60,7 @@ impl Input {
         head
     }
 
-    /// Returns the import input with its gzip compression removed.
+    /// Returns the input file with its gzip compression removed.
     pub(crate) fn decompressed(self) -> Result<Self> {
         let cannot = || format!("cannot decompress `{}`", self.name.display());
         let file = File::open(self.path()).with_context(cannot)?;

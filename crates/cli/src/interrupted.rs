@@ -7,15 +7,15 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use anyhow::{Context as _, Result};
 use tempfile::NamedTempFile;
 
-/// The suffix that turns the name of a file into the name of its journal.
+/// The suffix of a journal's name. The name of the file precedes the suffix.
 const JOURNAL_SUFFIX: &str = ".hjournal";
 
 /// The files that the command is writing, which the program removes after a signal.
 static WRITTEN: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// Creates a temporary file in the folder of the file `to`. A later rename to `to` makes the file
-/// appear complete or not at all. The temporary file is removed when the returned value is dropped,
-/// and on SIGINT, SIGTERM and SIGHUP.
+/// Creates a temporary file in the folder of the file `to`. The caller renames it to `to` when it
+/// is complete, so that no incomplete file appears. The temporary file is removed when the returned
+/// value is dropped, and on SIGINT, SIGTERM and SIGHUP.
 pub(crate) fn new_file_for(to: &Path, suffix: &str) -> Result<NamedTempFile> {
     let cannot = || format!("cannot write `{}`", to.display());
     let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -43,8 +43,8 @@ fn remove_all() {
     }
 }
 
-/// Starts the thread that waits for signals and removes unfinished files, if this is the first
-/// call.
+/// Starts a thread that waits for signals. The thread removes incomplete files. Further calls do
+/// nothing.
 #[cfg(unix)]
 fn watch() {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};

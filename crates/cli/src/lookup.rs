@@ -59,7 +59,8 @@ pub(crate) fn dataset(file: &File, shown: &str, path: &str) -> Result<Dataset> {
     }
 }
 
-/// Returns the error with a suggestion, if no object is at the path and a similar path exists.
+/// Returns the error for a missing object. If a path with a similar spelling exists, the error
+/// suggests this path.
 pub(crate) fn with_suggestion(file: &File, path: &str, error: hyperslab::Error) -> anyhow::Error {
     match similar_path(file, path).filter(|_| error.kind() == ErrorKind::NotFound) {
         Some(similar) => anyhow::anyhow!("nothing is at `{path}`; did you mean `{similar}`?"),
@@ -67,8 +68,8 @@ pub(crate) fn with_suggestion(file: &File, path: &str, error: hyperslab::Error) 
     }
 }
 
-/// Returns an existing path with a similar spelling. Compares only the first missing name of the
-/// path with the names in its group.
+/// Returns an existing path with a similar spelling. Replaces only the first missing name of the
+/// path by a similar name.
 fn similar_path(file: &File, path: &str) -> Option<String> {
     let mut group: Group = file.root().clone();
     let mut names = path.split('/').filter(|name| !name.is_empty());
@@ -91,7 +92,7 @@ fn similar_path(file: &File, path: &str) -> Option<String> {
     Some(format!("{slash}{shown}"))
 }
 
-/// Returns the name in a group that is most similar to a missing name.
+/// Returns the name in a group that is most similar to the missing name.
 fn similar_name(group: &Group, missing: &str) -> Option<String> {
     let mut best: Option<(usize, String)> = None;
     let (mut read, mut exists) = (0_usize, false);
@@ -111,8 +112,8 @@ fn similar_name(group: &Group, missing: &str) -> Option<String> {
     visited.ok().and(best).filter(|_| !exists).map(|(_, name)| name)
 }
 
-/// Returns the edit distance of two names, ignoring case. Returns `None` unless the distance is
-/// small: at most one edit for every three letters. `lower` must be in lower case.
+/// Returns the edit distance of two names, ignoring case. Returns `None` if there is more than one
+/// edit for every three letters. `lower` must be in lower case.
 fn distance(lower: &str, name: &str) -> Option<usize> {
     if lower.len() > MAX_NAME_BYTES || name.len() > MAX_NAME_BYTES {
         return None;

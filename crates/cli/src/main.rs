@@ -118,7 +118,7 @@ enum Command {
     Tool(tools::Call),
 }
 
-/// Returns the description of the command line, with the commands in groups.
+/// Returns the description of hyperslab's command line, with the commands in groups.
 fn command() -> clap::Command {
     help::grouped(HyperslabArguments::command())
 }
@@ -175,7 +175,7 @@ fn main() -> ExitCode {
 }
 
 /// Returns true if the reader of standard output has closed it, as `head` does in a pipe. Errors of
-/// files are wrapped in [`hyperslab::Error`], so a bare I/O error comes from the output.
+/// HDF5 files are wrapped in `hyperslab::Error`, so a bare I/O error comes from the output.
 fn is_closed_output(error: &anyhow::Error) -> bool {
     error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }

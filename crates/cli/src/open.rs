@@ -10,7 +10,7 @@ use hyperslab::{File, FileDriver, FileLocking, OpenOptions};
 use crate::output::complain;
 use crate::progress::{self, Progress};
 
-/// The number of equal parts of a file for which the access log counts accesses.
+/// The number of equal parts of a file in the access log. The log counts the accesses to each part.
 const LOG_CELLS: usize = 1 << 16;
 
 /// The arguments of commands that open a file.
@@ -27,7 +27,7 @@ pub(crate) struct OpenArguments {
     watched: OnceLock<Arc<AccessLog>>,
 }
 
-/// The driver that an argument names, and the access log of `--driver log`.
+/// The file driver that an argument names, and the access log of `--driver log`.
 #[derive(Debug, Clone)]
 struct Choice {
     driver: FileDriver,
@@ -68,8 +68,8 @@ impl OpenArguments {
         }
     }
 
-    /// Shows a progress display of the bytes read from files that are opened after this call. The
-    /// display ends when the returned value is dropped.
+    /// Shows a progress display with the number of bytes read. The display counts only files that
+    /// are opened after this call. The display ends when the returned value is dropped.
     pub(crate) fn progress(&self, subject: &'static str) -> Progress {
         if self.driver.logged || !progress::is_visible() {
             return Progress::default();
@@ -90,7 +90,7 @@ impl OpenArguments {
         Ok(opened)
     }
 
-    /// Prints the log of accesses if `--driver log` was given.
+    /// Prints the access log of the file if `--driver log` was given.
     pub(crate) fn report(&self) {
         if let Some(log) = self.driver.log.get() {
             log.report().to_string().lines().for_each(complain);
@@ -105,8 +105,8 @@ pub(crate) fn warn_of_journal(file: &File) {
     }
 }
 
-/// Returns an error of opening a file with the file name added. An error of the operating system
-/// keeps only its own message and the name of the affected member.
+/// Adds the file name to an error of opening a file. An error of the operating system keeps only
+/// its own message and the name of the affected member file.
 fn open_error(error: hyperslab::Error, file: &Path) -> anyhow::Error {
     let shown = file.display().to_string();
     let context = format!("cannot open `{shown}`");

@@ -8,28 +8,28 @@ use anstyle::{AnsiColor, Style};
 use crate::safe::{Escapes, Safe};
 pub(crate) use crate::safe::{Screen, complain, escape, in_line, is_unsafe};
 
-/// The terminal style of group names.
+/// The output style of group names.
 pub(crate) const GROUP: Style = AnsiColor::Blue.on_default().bold();
-/// The terminal style of dataset names.
+/// The output style of dataset names.
 pub(crate) const DATASET: Style = Style::new().bold();
-/// The terminal style of datatypes and of the names of committed datatypes.
+/// The output style of datatypes and of the names of committed datatypes.
 pub(crate) const DATATYPE: Style = AnsiColor::Magenta.on_default();
-/// The terminal style of soft, external and user-defined links.
+/// The output style of soft, external and user-defined links.
 pub(crate) const LINK: Style = AnsiColor::Cyan.on_default();
-/// The terminal style of values.
+/// The output style of values.
 pub(crate) const VALUE: Style = AnsiColor::Green.on_default();
-/// The terminal style of secondary information.
+/// The output style of secondary information.
 pub(crate) const FAINT: Style = Style::new().dimmed();
-/// The terminal style of errors and faults.
+/// The output style of errors and faults.
 pub(crate) const ERROR: Style = AnsiColor::Red.on_default().bold();
-/// The terminal style of all other text.
+/// The output style of all other text.
 pub(crate) const PLAIN: Style = Style::new();
 
-/// Standard output. Text is made [safe](Safe) for terminals with the escapes of JSON. Styles are
-/// written only to a terminal, or if `CLICOLOR_FORCE` is set; `NO_COLOR` disables them.
+/// The type of standard output. Text is made safe for terminals with the escapes of JSON. Styles
+/// are written only to a terminal, or if `CLICOLOR_FORCE` is set; `NO_COLOR` disables them.
 pub(crate) type Output = Safe<BufWriter<AutoStream<StdoutLock<'static>>>>;
 
-/// Standard output without styles.
+/// The type of standard output without styles.
 pub(crate) type PlainOutput = Safe<BufWriter<StdoutLock<'static>>>;
 
 /// Locks standard output for text of a command.
@@ -48,12 +48,13 @@ pub(crate) fn plain_stdout(is_data: bool) -> PlainOutput {
     if is_data { Safe::raw(output) } else { Safe::new(output, Escapes::Json) }
 }
 
-/// Locks standard output for the output of an emulated tool of the C library.
+/// Locks standard output for an emulated tool of the C library.
 pub(crate) fn tool_stdout() -> PlainOutput {
     Safe::new(BufWriter::with_capacity(1 << 16, io::stdout().lock()), Escapes::C)
 }
 
-/// Returns an error and its causes in one line. Omits a cause whose text already ends the line.
+/// Returns an error and its causes in one line. Omits a cause if the line already ends with its
+/// text.
 pub(crate) fn chain(error: &(dyn std::error::Error + 'static)) -> String {
     let mut line = String::new();
     let mut next = Some(error);
@@ -162,7 +163,7 @@ fn bar(share: f64, columns: usize) -> String {
     format!("{}{part}", "█".repeat(eighths / 8))
 }
 
-/// Writes a bar that shows a share, padded with spaces to `columns` columns.
+/// Writes a bar for a share between 0 and 1. Pads the bar with spaces to `columns` columns.
 pub(crate) fn bar_of(output: &mut impl Screen, share: f64, columns: usize) -> io::Result<()> {
     let bar = bar(share, columns);
     styled(output, VALUE, &bar)?;
@@ -174,7 +175,7 @@ pub(crate) fn spaces(used: usize, columns: usize) -> String {
     std::iter::repeat_n(' ', columns).skip(used).collect()
 }
 
-/// Writes an empty line, then the heading of a section of the output.
+/// Writes an empty line, then the heading of a part of the output.
 pub(crate) fn heading(output: &mut impl Screen, text: &str) -> io::Result<()> {
     writeln!(output)?;
     styled(output, DATASET, text)?;

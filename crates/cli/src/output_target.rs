@@ -12,7 +12,8 @@ use crate::input::STANDARD;
 use crate::interrupted::new_file_for;
 use crate::output::{PlainOutput, Screen, plain_stdout};
 
-/// The kind of the output, which determines how it is written to a terminal: text or bytes.
+/// The kind of a command's output, text or bytes. The kind determines how the output is written to
+/// a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Content {
     /// Text for people. Control characters are always escaped.
@@ -39,8 +40,8 @@ pub(crate) enum OutputTarget {
 }
 
 impl OutputTarget {
-    /// Locks standard output for a kind of content. Returns an error for bytes if standard output
-    /// is a terminal.
+    /// Locks standard output for text or bytes. Returns an error for bytes if standard output is a
+    /// terminal.
     pub(crate) fn stdout(content: Content) -> Result<Self> {
         let is_terminal = io::stdout().is_terminal();
         if content == Content::Bytes && is_terminal {
@@ -89,7 +90,8 @@ impl OutputTarget {
         }
     }
 
-    /// Flushes the output. If the output is a new file, renames the file to its final name.
+    /// Flushes the output of a command. If the output is a new file, renames the file to its final
+    /// name.
     pub(crate) fn finish(mut self) -> Result<()> {
         self.flush()?;
         if let Self::New { writer, path } = self {

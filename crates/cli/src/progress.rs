@@ -13,10 +13,10 @@ use crate::output;
 
 /// The time after which a progress display appears. Shorter work shows no display.
 const SHOW_DELAY: Duration = Duration::from_millis(500);
-/// The time between two updates of the display.
+/// The time between two updates of a progress display.
 const UPDATE_INTERVAL: Duration = Duration::from_millis(200);
 
-/// Hides a bar until [`SHOW_DELAY`] has passed, so that short work shows nothing.
+/// Hides a progress bar until `SHOW_DELAY` has passed. Short work therefore shows no bar.
 pub(crate) fn delayed(bar: ProgressBar) -> ProgressBar {
     bar.set_draw_target(ProgressDrawTarget::hidden());
     let weak = bar.downgrade();
@@ -31,7 +31,7 @@ pub(crate) fn delayed(bar: ProgressBar) -> ProgressBar {
     bar
 }
 
-/// A progress display of the accesses to a file. Dropping the value ends the display.
+/// A progress display of the accesses to a file. When the value is dropped, the display ends.
 #[derive(Debug, Default)]
 pub(crate) struct Progress(Option<(Sender<()>, JoinHandle<()>)>);
 
@@ -41,7 +41,7 @@ pub(crate) fn is_visible() -> bool {
 }
 
 impl Progress {
-    /// Starts a display of the bytes that the log counts. `subject` names the work.
+    /// Starts a progress display of the bytes that the access log counts. `subject` names the work.
     pub(crate) fn new(log: Arc<AccessLog>, subject: &'static str) -> Self {
         let (sender, ended) = mpsc::channel();
         let watch = move || {

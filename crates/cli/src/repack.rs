@@ -112,7 +112,8 @@ enum Encoding {
     Shortest,
 }
 
-/// A number from the command line: a signed or unsigned integer, or a floating-point number.
+/// A number on the command line of `repack`: a signed or unsigned integer, or a floating-point
+/// number.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Number {
     Signed(i64),
@@ -120,12 +121,12 @@ pub(crate) enum Number {
     Float(f64),
 }
 
-/// The filters that an argument lists. `clap` would interpret a plain `Vec` as several values of
-/// the argument.
+/// The filters that one argument of `repack` lists. `clap` would interpret a plain `Vec` as several
+/// values of the argument.
 #[derive(Debug, Clone)]
 struct Filters(Vec<FilterSpec>);
 
-/// Splits an argument at its first equals sign into a path pattern and a value.
+/// Splits an argument of `repack` at its first equals sign into a path pattern and a value.
 fn split(text: &str) -> Result<(&str, &str), String> {
     text.split_once('=').filter(|(pattern, _)| !pattern.is_empty()).ok_or_else(|| {
         format!("`{text}` does not have the form PATTERN=…; `**` is the pattern for all datasets")
@@ -214,8 +215,8 @@ impl FromStr for Number {
 }
 
 impl Number {
-    /// Adds the rule that elements with this value become undefined, for datasets that match a
-    /// pattern.
+    /// Adds a rule to a repack, for datasets that match a path pattern: elements with this value
+    /// become undefined.
     pub(crate) fn undefined<'a>(self, work: Repack<'a>, pattern: &str) -> hyperslab::Result<Repack<'a>> {
         match self {
             Self::Signed(number) => work.undefined(pattern, number),
@@ -265,8 +266,8 @@ pub(crate) fn repack(arguments: &RepackArguments) -> Result<()> {
     Ok(())
 }
 
-/// Creates a temporary file that is renamed to `to` when it is complete, so that `to` appears
-/// complete or not at all.
+/// Creates a temporary file for a repack. The caller renames it to `to` when it is complete, so
+/// that no incomplete file appears.
 pub(crate) fn new_file(to: &Path) -> Result<NamedTempFile> {
     new_file_for(to, ".h5")
 }

@@ -18,8 +18,8 @@ pub(crate) fn is_unsafe(character: char) -> bool {
         )
 }
 
-/// Makes text from a file safe for terminals. Replaces [unsafe](is_unsafe) characters and bytes
-/// that are not UTF-8 by escapes.
+/// Makes text from a file safe for terminals. Replaces unsafe characters and bytes that are not
+/// UTF-8 by escapes.
 pub(crate) fn escape(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
@@ -35,9 +35,8 @@ pub(crate) fn escape(bytes: &[u8]) -> String {
     text
 }
 
-/// Returns a name from a file, prepared for a line of a [`Safe`] writer: with escapes for newlines
-/// and tabs, which the writer itself does not escape, and with replacements for bytes that are not
-/// UTF-8.
+/// Returns a name from a file in a form that fits in one line of a `Safe` writer. Escapes newlines
+/// and tabs, because the writer does not, and replaces bytes that are not UTF-8.
 pub(crate) fn in_line(name: impl AsRef<[u8]>) -> String {
     String::from_utf8_lossy(name.as_ref()).replace('\n', "\\n").replace('\t', "\\t")
 }
@@ -59,9 +58,8 @@ pub(crate) enum Escapes {
     C,
 }
 
-/// A writer of text with parts from files. It replaces [unsafe](is_unsafe) characters except
-/// newlines and tabs, and bytes that are not UTF-8, by escapes. Only [`Screen::style`] writes
-/// styles.
+/// A writer of text that contains parts from files. It escapes unsafe characters except newlines
+/// and tabs, and bytes that are not UTF-8. Only `Screen::style` writes styles.
 #[derive(Debug)]
 pub(crate) struct Safe<W: Write> {
     inner: W,
@@ -76,17 +74,17 @@ impl<W: Write> Safe<W> {
         Self { inner, escapes: Some(escapes), incomplete: Vec::new() }
     }
 
-    /// Creates a writer for bytes that are not text.
+    /// Creates a `Safe` writer for bytes that are not text. It changes no byte.
     pub(crate) fn raw(inner: W) -> Self {
         Self { inner, escapes: None, incomplete: Vec::new() }
     }
 
-    /// Returns the inner writer.
+    /// Returns the inner writer of the `Safe` writer.
     pub(crate) fn get_ref(&self) -> &W {
         &self.inner
     }
 
-    /// Writes the bytes of an incomplete character at the end of the text.
+    /// Writes the bytes of an incomplete UTF-8 character at the end of the text.
     fn write_incomplete(&mut self) -> io::Result<()> {
         let incomplete = std::mem::take(&mut self.incomplete);
         match self.escapes {
@@ -95,8 +93,8 @@ impl<W: Write> Safe<W> {
         }
     }
 
-    /// Writes text with escapes. Keeps an incomplete character at the end in memory until the next
-    /// call.
+    /// Writes text with escapes. If the text ends with an incomplete UTF-8 character, keeps that
+    /// character in memory until the next call.
     fn text(&mut self, bytes: &[u8], escapes: Escapes) -> io::Result<()> {
         let mut chunks = bytes.utf8_chunks().peekable();
         while let Some(chunk) = chunks.next() {
@@ -168,8 +166,8 @@ impl<W: Write> Write for Safe<W> {
         Ok(bytes.len())
     }
 
-    /// Flushes the inner writer. An incomplete character stays in memory until the next write or
-    /// the [drop](Drop) of the writer.
+    /// Flushes the inner writer of the `Safe` writer. An incomplete UTF-8 character stays in memory
+    /// until the next write or until the writer is dropped.
     fn flush(&mut self) -> io::Result<()> {
         self.inner.flush()
     }
@@ -185,8 +183,8 @@ impl<W: Write> Drop for Safe<W> {
 
 /// An output that supports styled text.
 pub(crate) trait Screen: Write {
-    /// Writes the code that begins or ends a style: `{style}` or `{style:#}`, never text from a
-    /// file.
+    /// Writes the code that begins or ends a style: `{style}` or `{style:#}`. The argument must
+    /// never be text from a file.
     fn style(&mut self, code: impl Display) -> io::Result<()>;
 
     /// Writes text in a style.

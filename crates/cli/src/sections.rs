@@ -20,7 +20,8 @@ pub(crate) struct StructuredTotals {
     pub(crate) sections: Vec<SectionTotals>,
 }
 
-/// The totals of one section over all structured chunks of a dataset.
+/// The totals of one section (a part of each structured chunk) over all structured chunks of a
+/// dataset.
 #[derive(Debug, Clone)]
 pub(crate) struct SectionTotals {
     pub(crate) section: Section,
@@ -32,7 +33,8 @@ pub(crate) struct SectionTotals {
 }
 
 impl StructuredTotals {
-    /// Returns the totals of a dataset. Returns `None` if its layout is not structured chunks.
+    /// Returns the totals of a dataset's structured chunks. Returns `None` if the dataset has
+    /// another layout.
     pub(crate) fn of(dataset: &Dataset) -> Result<Option<Self>> {
         let Some(chunking) = dataset.sparse().chunking() else { return Ok(None) };
         let section = |(section, filters): &(Section, Vec<FilterInfo>)| SectionTotals {
@@ -60,7 +62,7 @@ impl StructuredTotals {
         Ok(Some(totals))
     }
 
-    /// Adds a chunk to the totals. Returns `None` if a sum does not fit in 64 bits.
+    /// Adds a structured chunk to the totals. Returns `None` if a sum does not fit in 64 bits.
     fn add(&mut self, chunk: &StructuredChunkInfo) -> Option<()> {
         self.chunks += 1;
         self.stored = self.stored.checked_add(chunk.size)?;
@@ -77,7 +79,7 @@ impl StructuredTotals {
         self.elements.map(|elements| share(self.defined, elements))
     }
 
-    /// Returns the names of the filters of all sections, each name once.
+    /// Returns the names of the filters of all sections of the structured chunks, each name once.
     pub(crate) fn filter_names(&self) -> Vec<String> {
         let mut names = Vec::new();
         for name in self.sections.iter().flat_map(|section| &section.filters).map(filter_name) {
@@ -100,13 +102,14 @@ impl StructuredTotals {
 }
 
 impl SectionTotals {
-    /// Returns the decoded size divided by the stored size. Returns `None` if nothing is stored.
+    /// Returns the decoded size of a section of structured chunks divided by its stored size.
+    /// Returns `None` if nothing is stored.
     pub(crate) fn ratio(&self) -> Option<f64> {
         (self.stored > 0).then(|| share(self.unfiltered, self.stored))
     }
 
-    /// Formats the sizes and the filters of a section: `59 B of 96 B (1.63×) · shuffle(4) →
-    /// deflate(6)`.
+    /// Formats the sizes and the filters of a section of structured chunks: `59 B of 96 B (1.63×) ·
+    /// shuffle(4) → deflate(6)`.
     pub(crate) fn text(&self) -> String {
         let sizes = format!("{} of {}", output::bytes(self.stored), output::bytes(self.unfiltered));
         let filters = if self.filters.is_empty() { "no filters".into() } else { filters_text(&self.filters) };
@@ -131,7 +134,7 @@ pub(crate) fn percent(share: f64) -> String {
     if percent >= 0.001 { format!("{percent:.3} %") } else { format!("{percent:.1e} %") }
 }
 
-/// Returns the short name of a filter. Prefers the built-in name to the name in the file, which may
+/// Returns the short name of a filter. Prefers the built-in name, because the name in the file may
 /// be a sentence with the address of the filter's author.
 pub(crate) fn filter_name(filter: &FilterInfo) -> String {
     match (hyperslab::filter::FilterId(filter.id).name(), &filter.name) {

@@ -14,7 +14,7 @@ use crate::output;
 
 /// The environment variable by which a shell requests completions from the program.
 const VARIABLE: &str = "COMPLETE";
-/// The largest number of links of a group that are offered as completions.
+/// The largest number of links of a group that the shell completion offers.
 const MAX_LINKS: usize = 10_000;
 /// The names of the arguments that are paths inside files.
 const PATH_ARGUMENTS: [&str; 10] =
@@ -33,7 +33,7 @@ pub(crate) struct CompletionsArguments {
     shell: String,
 }
 
-/// The arguments of `man`.
+/// The arguments of the command `man`, which writes the manual pages.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ManArguments {
     /// The folder for the pages: hyperslab.1 and a page for each command. If the folder does not
@@ -74,8 +74,8 @@ pub(crate) fn man(arguments: &ManArguments) -> Result<()> {
         .with_context(|| format!("cannot write into `{}`", folder.display()))
 }
 
-/// Returns completions of a path inside the HDF5 file that an earlier argument names. Without such
-/// a file, returns completions of file names, because some arguments accept both.
+/// Returns completions of a path inside an HDF5 file, if an earlier argument names the file.
+/// Otherwise returns completions of file names, because some arguments accept both.
 fn complete_path(current: &OsStr) -> Vec<CompletionCandidate> {
     candidates(current).unwrap_or_else(|| PathCompleter::any().complete(current))
 }
@@ -109,8 +109,8 @@ fn members(file: &File, group: &Group, typed: &str, prefix: &str) -> Vec<Complet
     found
 }
 
-/// Returns the last word of the command line that names an HDF5 file. The command line follows `--`
-/// in the arguments that the shell passes. The word being completed does not count.
+/// Returns the last word of the command line that names an HDF5 file. In the arguments from the
+/// shell, the command line follows `--`. The word being completed does not count.
 fn file_before(words: impl Iterator<Item = OsString>) -> Option<PathBuf> {
     let words: Vec<OsString> = words.skip_while(|word| word != "--").collect();
     let is_file = |word: &&OsString| Path::new(word).is_file() && File::open(word).is_ok();

@@ -19,7 +19,7 @@ use crate::output::Screen;
 use crate::output::{self, DATASET, DATATYPE, ERROR, FAINT, GROUP, LINK, PLAIN, VALUE, cut, escape, styled};
 use crate::values::paths::Paths;
 
-/// The largest number of values of an attribute that are decoded.
+/// The largest number of values of one attribute that the command `tree` decodes.
 const MAX_VALUES: usize = 32;
 
 /// The arguments of `tree`.
@@ -51,8 +51,8 @@ pub(crate) struct TreeArguments {
     path: String,
 }
 
-/// Runs the command `tree`: draws the tree. Returns a failure code if a part of the file could not
-/// be read.
+/// Runs the command `tree`: draws the objects of a file as a tree. Returns a failure code if a part
+/// of the file could not be read.
 pub(crate) fn run(arguments: &TreeArguments) -> Result<ExitCode> {
     let shown = arguments.file.display().to_string();
     let file = arguments.open.open(&arguments.file)?;
@@ -86,14 +86,14 @@ pub(crate) fn run(arguments: &TreeArguments) -> Result<ExitCode> {
     Ok(exit_code(failures, &shown))
 }
 
-/// A sink that draws entries as a tree and counts them.
+/// A receiver of listed entries that draws them as a tree and counts them.
 struct Drawing<W: Screen> {
     output: W,
     branches: Branches,
     counts: Counts,
 }
 
-/// The numbers of drawn entries by kind, without the first entry.
+/// The numbers of entries of each kind in a drawn tree, without the first entry.
 #[derive(Debug, Default)]
 struct Counts {
     groups: u64,
@@ -184,7 +184,7 @@ impl<W: Screen> Sink for Drawing<W> {
     }
 }
 
-/// Returns the cells of the line that shows an entry.
+/// Returns the cells of the tree line that shows an entry.
 fn cells(entry: &Entry) -> Vec<Cell> {
     let name = escape(&entry.name);
     let link = |text: String| vec![Cell::new(name.clone(), LINK), Cell::new(text, LINK)];

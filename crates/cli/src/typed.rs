@@ -51,8 +51,8 @@ impl AttributeValue for Typed {
     }
 }
 
-/// Guesses the type of values from the command line: integers, floating-point numbers or truth
-/// values if all values fit, else text.
+/// Guesses the type of values on the command line. If all values fit, they are integers,
+/// floating-point numbers or truth values, else text.
 pub(crate) fn guess<S: AsRef<str>>(values: &[S]) -> TypeName {
     let all = |is: fn(&str) -> bool| values.iter().all(|value| is(value.as_ref()));
     match () {
@@ -76,7 +76,7 @@ pub(crate) fn truth(value: &str) -> Option<bool> {
     }
 }
 
-/// Converts values from the command line to a type. Without a shape, a single value becomes a
+/// Converts values on the command line to a given type. Without a shape, a single value becomes a
 /// scalar.
 pub(crate) fn typed<S: AsRef<str>>(kind: TypeName, values: &[S], shape: Option<&[u64]>) -> Result<Typed> {
     let dataspace = match (shape, values.len()) {
@@ -100,8 +100,8 @@ pub(crate) fn typed<S: AsRef<str>>(kind: TypeName, values: &[S], shape: Option<&
     Ok(Typed { dataspace, values })
 }
 
-/// Returns the values as elements with their datatype. Strings have the length of the longest
-/// string.
+/// Returns the values from the command line as elements with their datatype. Strings have the
+/// length of the longest string.
 pub(crate) fn elements<S: AsRef<str>>(kind: TypeName, values: &[S]) -> Result<(Datatype, Vec<u8>)> {
     match kind {
         TypeName::I8 => numbers::<i8, S>(values),

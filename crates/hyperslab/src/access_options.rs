@@ -14,8 +14,8 @@ use crate::external::{ExternalFiles, ExternalResolver, OpenFiles};
 use crate::locking::choose;
 
 /// The options for access to a file. [`OpenOptions`](crate::OpenOptions) and
-/// [`FileOptions`](crate::FileOptions) share the methods of this type; `M` holds the options that
-/// only one of the two has.
+/// [`FileOptions`](crate::FileOptions) share the methods of this type. `M` contains the options
+/// that only one of the two has.
 ///
 /// ```
 /// # let folder = tempfile::tempdir()?;
@@ -70,9 +70,9 @@ impl<M> AccessOptions<M> {
         self
     }
 
-    /// Sets the log that counts the calls and the bytes with which the driver reads and writes the
-    /// file. Accesses to other files, to which links or datasets of this file refer, are not
-    /// counted.
+    /// Sets the access log of the file. The log counts the driver's calls and the bytes that they
+    /// read and write. Accesses to other files, to which links or datasets of this file refer, are
+    /// not counted.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
@@ -136,8 +136,8 @@ impl<M> AccessOptions<M> {
         self
     }
 
-    /// Sets the limit of clean pages that the page buffer of the file keeps, in bytes. Without a
-    /// page buffer, each read of metadata reaches the driver. The default is 32 MiB.
+    /// Sets the largest number of bytes of clean pages in the page buffer of the file: 32 MiB by
+    /// default. Without a page buffer, each read of metadata reaches the driver.
     #[must_use]
     pub fn page_buffer(mut self, bytes: u64) -> Self {
         self.store.page_buffer = bytes;
@@ -145,7 +145,7 @@ impl<M> AccessOptions<M> {
     }
 
     /// Sets the use of the file's page buffer for small raw data: `true` by default. With `false`,
-    /// each read of raw data reaches the driver, as a driver needs that counts or checks reads.
+    /// each read of raw data reaches the driver. Drivers that count or check reads need this.
     #[must_use]
     pub fn buffer_raw_data(mut self, buffered: bool) -> Self {
         self.store.buffer_raw_data = buffered;
@@ -153,7 +153,7 @@ impl<M> AccessOptions<M> {
     }
 
     /// Sets the largest number of dirty bytes of the file that stay in memory between flushes: 64
-    /// MiB by default. An operation that exceeds the limit is followed by a flush.
+    /// MiB by default. If an operation exceeds the limit, a flush follows it.
     ///
     /// ```
     /// let file = hyperslab::FileOptions::new().dirty_limit(1 << 30).create_in_memory()?;
@@ -166,8 +166,8 @@ impl<M> AccessOptions<M> {
         self
     }
 
-    /// Sets the guarantee for the contents of the file if the writer, or the whole machine, stops
-    /// at any instant: [`Durability::Full`] by default.
+    /// Sets the durability of the file: the guarantee for its contents if the writer, or the whole
+    /// machine, stops at any time. The default is [`Durability::Full`].
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
@@ -183,8 +183,8 @@ impl<M> AccessOptions<M> {
     }
 
     /// Sets the storage of the file's journal. By default the journal is a file beside the HDF5
-    /// file, with `.hjournal` added to the name. A file on a driver that the program supplies has
-    /// no journal by default, and then its commits are not atomic.
+    /// file, with `.hjournal` added to the name. If the program supplies the driver, there is no
+    /// journal by default, and commits are not atomic.
     #[must_use]
     pub fn journal(mut self, journal: Arc<dyn SideFile>) -> Self {
         self.store.journal = Some(journal);
@@ -258,15 +258,15 @@ impl<M> AccessOptions<M> {
         self
     }
 
-    /// Sets the extent (the current dimensions) of virtual datasets with unlimited mappings: up to
-    /// the last element of the longest source dataset by default.
+    /// Sets the rule for the current dimensions of virtual datasets with unlimited mappings. By
+    /// default they extend to the last element of the longest source dataset.
     #[must_use]
     pub fn virtual_view(mut self, view: VirtualView) -> Self {
         self.virtual_options.view = view;
         self
     }
 
-    /// Sets the number of consecutive missing source datasets after which a virtual dataset stops
+    /// Sets the largest number of missing source datasets in a row that a virtual dataset skips in
     /// the search for numbered source datasets (`%b` in their name): 0 by default.
     #[must_use]
     pub fn virtual_gap(mut self, gap: u64) -> Self {
@@ -274,8 +274,8 @@ impl<M> AccessOptions<M> {
         self
     }
 
-    /// Sets the policy for other files that links, virtual datasets and external raw data may lead
-    /// to: [`ExternalFiles::Beside`] by default.
+    /// Sets the policy for other files to which links, virtual datasets and external raw data lead:
+    /// [`ExternalFiles::Beside`] by default.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
@@ -289,8 +289,8 @@ impl<M> AccessOptions<M> {
         self
     }
 
-    /// Sets the files that the program already has open, so that links and virtual datasets of this
-    /// file use these open files. See [`OpenFiles`] for an example.
+    /// Sets the files that the program already has open. Links and virtual datasets of this file
+    /// use these open files. See [`OpenFiles`] for an example.
     #[must_use]
     pub fn open_files(mut self, files: Arc<dyn OpenFiles>) -> Self {
         self.open_files = Some(files);
@@ -310,8 +310,8 @@ impl<M> AccessOptions<M> {
         self.log.clone()
     }
 
-    /// Returns the file's driver, wrapped such that its calls go to the access log if the options
-    /// have one.
+    /// Returns the file's driver. If the options have an access log, the driver is wrapped, and the
+    /// log records its calls.
     pub(crate) fn logged(&self, driver: Arc<dyn Driver>) -> Arc<dyn Driver> {
         match &self.log {
             Some(log) => Arc::new(Log::new(driver, Arc::clone(log))),
@@ -325,8 +325,8 @@ impl<M> AccessOptions<M> {
         file.with_virtual_options(self.virtual_options)
     }
 
-    /// Returns a handle of the file at `path` that can open other files to which links and datasets
-    /// of this file refer.
+    /// Returns a handle of the file at `path`. Links and datasets of this file can refer to other
+    /// files, which the handle can open.
     pub(crate) fn with_external_files(&self, file: OpenFile, path: &Path, store: StoreOptions) -> OpenFile {
         let resolver = ExternalResolver::new(path, self.external, store)
             .with_raw_folder(self.raw_folder.clone())

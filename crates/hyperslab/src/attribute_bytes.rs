@@ -91,7 +91,7 @@ impl Object {
         })
     }
 
-    /// Returns whether the object has an attribute whose name consists of the bytes `name`.
+    /// Returns true if the object has an attribute whose name consists of the bytes `name`.
     ///
     /// ```
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -118,8 +118,8 @@ impl Object {
         Ok(attributes::find(&file.container, &header, name)?.is_some())
     }
 
-    /// Sets an attribute of an object to elements in memory, which `conversions` converts to the
-    /// datatype in the file. The source heap of `conversions` has the variable-length data.
+    /// Sets an attribute of an object to elements in memory. `conversions` converts the elements to
+    /// the datatype in the file; its source heap contains their variable-length data.
     ///
     /// ```
     /// use hyperslab::{AttributeElements, CharacterSet, Dataspace, H5Type};

@@ -8,8 +8,8 @@ use crate::datatype::convert::{Conversion, Conversions, ConvertError, ExceptionK
 use crate::{Datatype, H5Type};
 
 /// Returns the default conversions between datatypes: those of libhdf5, and the conversions between
-/// character sets and from strings of variable to fixed length. An enumeration value whose name the
-/// other enumeration lacks is an error, because any other value would be wrong.
+/// character sets and from strings of variable to fixed length. If the target enumeration lacks a
+/// name, the conversion returns an error, because any other value would be wrong.
 pub(crate) fn defaults() -> Conversions {
     Conversions::default().across_charsets().with_exceptions(Exceptions::error_on(&[ExceptionKind::NoName]))
 }
@@ -19,8 +19,8 @@ pub(crate) fn with_heap(conversions: Conversions, file: &Arc<OpenFile>) -> Conve
     conversions.with_source_heap(Arc::clone(file) as _)
 }
 
-/// Plans the conversion of stored elements to values of a Rust type. If the Rust type has a member
-/// that the file lacks, returns an error, because the member has no value.
+/// Plans the conversion of stored elements to values of a Rust type. If the stored datatype lacks a
+/// member of the Rust type, returns an error.
 pub(crate) fn to_rust<T: H5Type>(
     conversions: &Conversions,
     source: &Datatype,

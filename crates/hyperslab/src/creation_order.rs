@@ -3,8 +3,8 @@
 use hyperslab_engine::ops::groups::LinkOrder;
 use hyperslab_engine::ops::objects::AttributeOrder;
 
-/// The choice whether an object tracks and indexes the order in which its links or attributes are
-/// created.
+/// The choice of an object about the creation order of its links or attributes: not tracked,
+/// tracked, or tracked and indexed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum CreationOrder {
     /// The order is not stored.

@@ -18,8 +18,8 @@ use crate::open_options::open_path;
 /// dataset.
 const MAX_DEPTH: usize = 16;
 
-/// The policy for other files that links, virtual datasets and external raw data of a file may lead
-/// to.
+/// The policy for other files to which links, virtual datasets and external raw data of a file
+/// lead.
 ///
 /// A relative name is searched in the folder of the file with the link. An absolute name is tried
 /// first as an absolute path, then by its last component in the folder of the file. A relative name
@@ -40,8 +40,8 @@ pub enum ExternalFiles {
     Anywhere,
 }
 
-/// A provider of the files that a program has open. Links, virtual datasets and references to these
-/// files use the open files; other files are opened without a lock while they are used.
+/// A provider of the files that a program has open. Links, virtual datasets and references use
+/// these open files. Other files are opened without a lock while they are used.
 ///
 /// ```
 /// use std::path::Path;
@@ -77,11 +77,12 @@ pub trait OpenFiles: std::fmt::Debug + Send + Sync {
     /// Returns the open file at `path`, if the program has that file open.
     fn find(&self, path: &Path) -> Option<File>;
 
-    /// Returns a number that changes each time the program opens or closes a file.
+    /// Returns a number that identifies the set of open files. The number changes each time the
+    /// program opens or closes a file.
     fn generation(&self) -> u64;
 }
 
-/// The resolver of the names of other files that links and datasets of a file contain.
+/// The resolver of names of other files. Links and datasets of one file contain these names.
 #[derive(Debug)]
 pub(crate) struct ExternalResolver {
     folder: PathBuf,
@@ -104,8 +105,8 @@ pub(crate) struct ExternalResolver {
     source_folders: RwLock<Vec<PathBuf>>,
 }
 
-/// The open files to which one root file refers, directly or through other files. The record of
-/// these files prevents conflicts between their locks.
+/// The open files to which one root file refers, directly or through other files. The list of these
+/// files prevents conflicts between their locks.
 #[derive(Debug, Default)]
 struct FileTree {
     root: PathBuf,
@@ -116,8 +117,8 @@ struct FileTree {
 }
 
 impl File {
-    /// Adds a folder in which the source files of virtual datasets and the target files of external
-    /// links are searched before all other folders.
+    /// Adds a folder to the search for source files of virtual datasets and target files of
+    /// external links. This folder is searched before all other folders.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
@@ -167,9 +168,9 @@ impl FileTree {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns `true` if the file at `path` must be locked when it is opened: `false` for the root
-    /// file and for files of this tree that are open for writing. If `write` is true, releases the
-    /// locks that readers of this tree hold on the file.
+    /// Returns `true` if the file at `path` must be locked when it is opened. Returns `false` for
+    /// the root file, and for files of this tree that are open for writing. If `write` is true,
+    /// releases the read locks of this tree on the file.
     fn prepare_lock(&self, path: &Path, write: bool) -> Result<bool> {
         if self.real_root.get_or_init(|| self.real_path(&self.root)).as_deref() == Some(path) {
             return Ok(false);
@@ -234,7 +235,8 @@ impl ExternalResolver {
         }
     }
 
-    /// Returns the canonical path of the file that contains the names which the resolver resolves.
+    /// Returns the canonical path of the file whose links and datasets contain the names of other
+    /// files.
     fn real_path(&self) -> Option<&Path> {
         self.real_path.get_or_init(|| self.tree.real_path(&self.path)).as_deref()
     }
@@ -272,7 +274,7 @@ impl ExternalResolver {
     }
 
     /// Returns `true` if the policy for external files allows the file at the canonical path
-    /// `path`. `folder` is the canonical folder that may contain the file.
+    /// `path`. `folder` is the canonical path of the folder to which the policy may restrict files.
     fn is_allowed(&self, path: Option<&Path>, folder: Option<&Path>) -> bool {
         match self.policy {
             ExternalFiles::Refuse => false,
@@ -416,8 +418,8 @@ impl ExternalResolver {
         self.is_allowed(path.as_deref(), folder.as_deref())
     }
 
-    /// Returns `true` if `path` is the file that contains the dataset, or its journal, which
-    /// external raw data must not overwrite.
+    /// Returns `true` if `path` is the file that contains the dataset, or the journal of this file.
+    /// External raw data must overwrite neither.
     fn is_part_of_file(&self, path: &Path) -> bool {
         let (Ok(path), Some(own)) = (path.canonicalize(), self.real_path()) else { return false };
         path == own || path == journal_beside(own).path()

@@ -80,7 +80,8 @@ impl File {
         &self.root
     }
 
-    /// Returns an iterator over all objects of the file that hard links lead to, each object once.
+    /// Returns an iterator over all objects of the file to which hard links lead. Each object
+    /// occurs once.
     pub fn walk(&self) -> Walk {
         Walk::new(self)
     }

@@ -286,8 +286,8 @@ impl Group {
         })
     }
 
-    /// Returns the choice whether the group tracks and indexes the order in which its links were
-    /// created.
+    /// Returns the group's choice about the creation order of its links: not tracked, tracked, or
+    /// tracked and indexed.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the group is damaged.
@@ -301,7 +301,7 @@ impl Group {
         ))
     }
 
-    /// Returns the position in the order of creation that the next link of the group gets, or
+    /// Returns the position in the order of creation for the next new link of the group. Returns
     /// `None` if the group does not track this order. Removed links count until the group is empty.
     ///
     /// ```
@@ -335,8 +335,8 @@ impl Group {
         Ok(PhaseChange { max_compact: change.max_compact, min_dense: change.min_dense })
     }
 
-    /// Returns the expected number of links and the expected length of a link name, which the
-    /// creator of the group stated.
+    /// Returns the expected number of links and the expected length of a link name. The creator of
+    /// the group stated both.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the group is damaged.

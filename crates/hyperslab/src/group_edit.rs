@@ -231,7 +231,7 @@ impl Group {
         Ok((group, last))
     }
 
-    /// Returns the address of a group's member group `name`, which is created if it is missing.
+    /// Returns the address of a group's subgroup `name`. Creates the subgroup if it is missing.
     fn enter(&self, edit: &mut Edit<'_>, group: Address, name: &str) -> Result<Address> {
         use hyperslab_engine::ops::objects::{self, ObjectHeader, ObjectKind};
         let container = &self.file().container;
@@ -397,8 +397,8 @@ impl Group {
         self.add(subject, path, |edit, parent, name| self.insert(edit, parent, name, target))
     }
 
-    /// Removes the link at `path`. An object without other links is deleted, together with all
-    /// objects that only the deleted object links to.
+    /// Removes the link at `path`. If its object has no other links, the object is deleted,
+    /// together with all objects to which only the deleted object links.
     ///
     /// An object with open handles becomes an unlinked object: the object and the members of a
     /// group stay usable, and a new link can be made to the object. The object is deleted when its

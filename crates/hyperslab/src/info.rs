@@ -206,7 +206,8 @@ impl FileSpace {
     }
 }
 
-/// The version, the flags, and the numbers of messages and blocks of an object header in the file.
+/// The description of an object header in the file: its version, its flags, its number of messages,
+/// and its number of blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HeaderInfo {
     /// The version, 1 or 2.

@@ -7,8 +7,7 @@ use hyperslab_engine::Result;
 use hyperslab_engine::ops::OpenFile;
 use parking_lot::RwLock;
 
-/// A cache of one value that was read from a file, with the generation of the file at the time of
-/// the read.
+/// A cache of one value from a file, with the generation of the file at the time of the read.
 pub(crate) struct Known<T> {
     generation: u64,
     /// `None` before the first read.
@@ -22,7 +21,7 @@ impl<T> Known<T> {
         Arc::new(RwLock::new(Self { generation, value: Some(value) }))
     }
 
-    /// Returns an empty cache of one value of a file. The first use reads the value.
+    /// Returns a cache without a value. The first use of the cache reads the value from the file.
     pub(crate) fn nothing() -> Arc<RwLock<Self>> {
         Arc::new(RwLock::new(Self { generation: 0, value: None }))
     }
@@ -32,8 +31,8 @@ impl<T> Known<T> {
         this.write().value = None;
     }
 
-    /// Returns the cached value of a file even if the file has changed since the read. Returns
-    /// `None` if the cache is empty or locked.
+    /// Returns the cached value of a file, even if the file has changed since the value was read.
+    /// Returns `None` if the cache is empty or locked.
     pub(crate) fn last(this: &RwLock<Self>) -> Option<Arc<T>> {
         this.try_read().and_then(|known| known.value.clone())
     }

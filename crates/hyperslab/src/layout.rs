@@ -174,8 +174,8 @@ pub struct ExternalFile {
     pub size: Option<u64>,
 }
 
-/// A mapping of a virtual dataset: a selection of its elements, and the source dataset and
-/// selection that supply these elements.
+/// A mapping of a virtual dataset: a selection of the virtual dataset, and a selection of a source
+/// dataset, which supplies the elements.
 #[derive(Debug, Clone, PartialEq)]
 pub struct VirtualMapping {
     /// The name of the source file, as stored; `.` for the file of the virtual dataset.
@@ -249,8 +249,8 @@ impl ChunkInfo {
         })
     }
 
-    /// Returns the stored chunk of the dataset that holds the element at the coordinates `element`,
-    /// from the chunk index.
+    /// Looks in the chunk index of the dataset for the chunk that holds the element at the
+    /// coordinates `element`. Returns the chunk if it is stored.
     pub(crate) fn at(store: &Store, source: &ChunkedSource, element: &[u64]) -> Result<Option<Self>> {
         let scaled = source.grid.chunk_of(element)?;
         let Some(index) = &source.index else { return Ok(None) };

@@ -34,8 +34,8 @@ impl ObjectToken {
         Self::as_of(store, address, store.deletions())
     }
 
-    /// Returns the token of the object whose header was at the address `address` after the given
-    /// number of deletions in the file.
+    /// Returns the token of an object whose header was at the address `address` at an earlier time.
+    /// The time is given as the number of deletions in the file so far.
     pub(crate) fn as_of(store: &Store, address: Address, deletions: u64) -> Self {
         Self { address: address.raw(), life: store.life_of(address, deletions) }
     }
@@ -96,7 +96,7 @@ pub struct Object {
 }
 
 impl Object {
-    /// Opens the object whose header is at an address, the target of a link.
+    /// Opens the object to which a link leads. The header of the object is at an address.
     pub(crate) fn open(file: Arc<OpenFile>, address: Address, name: &str) -> Result<Self> {
         let known = Arc::clone(&file);
         let _reading = known.reading()?;
@@ -112,7 +112,7 @@ impl Object {
         Self::open_held(file, handle, name)
     }
 
-    /// Opens the object that a handle of the engine keeps open.
+    /// Opens an object that a handle of the engine already keeps open.
     pub(crate) fn open_held(file: Arc<OpenFile>, handle: ObjectHandle, name: &str) -> Result<Self> {
         let known = Arc::clone(&file);
         let _reading = known.reading()?;
@@ -161,8 +161,7 @@ impl Object {
         }
     }
 
-    /// Opens the object at a path that starts at this group object. Follows soft and external
-    /// links.
+    /// Opens the object at a path relative to this group. Follows soft and external links.
     pub(crate) fn follow(&self, path: &str) -> Result<Self> {
         let whole = || format!("cannot open `{path}`");
         let _reading = self.file.reading()?;
@@ -331,8 +330,8 @@ impl Object {
         objects::modification_time(&self.file.container, &header)
     }
 
-    /// Returns the version, the flags, and the numbers of messages and blocks of the object header
-    /// in the file.
+    /// Returns the description of the object header in the file: its version, its flags, its number
+    /// of messages, and its number of blocks.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the object header is damaged.
@@ -340,8 +339,8 @@ impl Object {
         Ok(HeaderInfo::of(&*self.header()?))
     }
 
-    /// Returns the choice whether the object tracks and indexes the order in which its attributes
-    /// were created.
+    /// Returns the object's choice about the creation order of its attributes: not tracked,
+    /// tracked, or tracked and indexed.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the object header is damaged.

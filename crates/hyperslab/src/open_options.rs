@@ -67,7 +67,7 @@ impl OpenOptions {
         self
     }
 
-    /// Sets whether the file is opened as a SWMR reader: another program may have the file open as
+    /// Sets the access of a SWMR reader for the file: another program may have the file open as the
     /// SWMR writer.
     ///
     /// Objects keep the state in which they were first read until [`File::refresh`] or
@@ -88,8 +88,9 @@ impl OpenOptions {
         self
     }
 
-    /// Sets whether the file is opened even if its status flags say that a writer has it open, or
-    /// if it is shorter than the superblock states. Access to missing bytes returns errors.
+    /// Sets an option that ignores two problems. The status flags may state that a writer has the
+    /// file open, and the file may be shorter than the superblock states. Access to missing bytes
+    /// returns errors.
     #[must_use]
     pub fn ignore_status_flags(mut self, yes: bool) -> Self {
         self.mode.ignore_status_flags = yes;
@@ -124,9 +125,9 @@ impl OpenOptions {
         self.open_root(self.open_image(driver)?)
     }
 
-    /// Returns the driver through which [`open`](Self::open) reads the file at `path`. The driver
-    /// covers all members of a file that has several members. With [`FileDriver::Auto`], a file
-    /// that is not an HDF5 file gets [`vfd::Sec2`](crate::vfd::Sec2).
+    /// Returns the driver through which [`open`](Self::open) reads the file at `path`. If the file
+    /// has several members, the driver covers all of them. With [`FileDriver::Auto`], a file that
+    /// is not an HDF5 file gets [`vfd::Sec2`](crate::vfd::Sec2).
     ///
     /// # Errors
     /// Returns [`ErrorKind::Io`](crate::ErrorKind::Io) if the file cannot be read. With a driver

@@ -83,8 +83,8 @@ impl PathPattern {
 }
 
 impl Token {
-    /// Matches one token of a path pattern against the text. Takes the lengths of the text that the
-    /// previous tokens match, and returns the lengths that the tokens up to this one match.
+    /// Matches one token of a path pattern against the text. Takes all lengths of the text's start
+    /// that the previous tokens match. Returns all lengths that the tokens up to this token match.
     fn step(self, matched: &[bool], text: &[char]) -> Vec<bool> {
         let mut running = false;
         // The state of the previous length, and the character between the previous and the current

@@ -41,8 +41,8 @@ impl ReferenceTarget {
         Self::Object(object.token())
     }
 
-    /// Converts the reference target to the form of the engine, for a reference in the file
-    /// `store`.
+    /// Converts the reference target to the form of the engine. `store` is the file that will
+    /// contain the reference.
     ///
     /// # Errors
     /// Returns [`ErrorKind::NotFound`](crate::ErrorKind) if the object was deleted.
@@ -58,8 +58,8 @@ impl ReferenceTarget {
         })
     }
 
-    /// Converts the reference target, which lies in another file, to the form of the engine. The
-    /// existence of the object is not checked.
+    /// Converts a reference target in another file to the form of the engine. The existence of the
+    /// object is not checked.
     fn in_other_file(&self) -> EngineTarget {
         let address = |token: &ObjectToken| Address::new(token.address());
         match self {
@@ -128,8 +128,8 @@ impl Reference {
         &self.target
     }
 
-    /// Returns the file that contains the target of the reference, and the target relative to that
-    /// file.
+    /// Returns the file that contains the target of the reference, and the reference target in the
+    /// form for that file.
     fn resolved(&self) -> Result<(Arc<OpenFile>, &ReferenceTarget)> {
         match &self.target {
             ReferenceTarget::External { file, target } => {
@@ -220,9 +220,9 @@ impl Reference {
 
 /// The text that names a target in messages.
 impl File {
-    /// Returns the bytes of an element, `size` in number, that refers to `target`, in the form that
-    /// elements of references of the kind `kind` have in this file. Stores the parts of the
-    /// reference that an element cannot hold in the file.
+    /// Stores a reference to `target` in this file, and returns the `size` bytes of an element with
+    /// this reference. The element has the form of the reference kind `kind`. If a part of the
+    /// reference does not fit into the element, the file stores this part separately.
     ///
     /// ```
     /// use hyperslab::datatype::{Datatype, DatatypeClass};

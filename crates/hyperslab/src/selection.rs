@@ -25,13 +25,14 @@ pub struct Selected<'a> {
 }
 
 impl<'a> Selected<'a> {
-    /// Wraps a selection of elements whose result is an array of the shape `shape`, in C order.
+    /// Wraps a selection of elements. A read of the selection returns an array of the shape
+    /// `shape`, in C order.
     pub fn with_shape(selection: Cow<'a, Selection>, shape: Vec<u64>) -> Self {
         Self { selection, shape: Some(Dims::from_vec(shape)) }
     }
 
-    /// Wraps a selection of elements whose result is an array of a single dimension, in the order
-    /// of the selection.
+    /// Wraps a selection of elements. A read of the selection returns an array of a single
+    /// dimension, in the order of the selection.
     pub fn flat(selection: Cow<'a, Selection>) -> Self {
         Self { selection, shape: None }
     }
@@ -122,7 +123,7 @@ impl IntoSelection for Selection {
 }
 
 /// Returns the shape of the array that results from a selection of all elements, of a box or of a
-/// regular hyperslab; `None` for other selections.
+/// regular hyperslab. Returns `None` for other selections.
 fn shape_of(selection: &Selection, dims: &[u64]) -> Result<Option<Dims>> {
     match selection {
         Selection::All => Ok(Some(Dims::from_slice(dims))),

@@ -52,8 +52,8 @@ impl Coordinate {
         if is_negative { Self::FromEnd(distance) } else { Self::FromStart(distance) }
     }
 
-    /// Returns the coordinate after this coordinate in the dimension. Returns `None` if this would
-    /// be the end of the dimension.
+    /// Returns the coordinate after this coordinate in the dimension. Returns `None` if this
+    /// coordinate is the last coordinate of the dimension, counted from the end.
     fn after(self) -> Option<Self> {
         match self {
             // Saturates, because no dimension has so many coordinates.
@@ -81,8 +81,8 @@ enum SlicePart {
 }
 
 impl Slice {
-    /// Returns the slice with only every `step`-th of its coordinates, from the first coordinate
-    /// on.
+    /// Returns a slice with every `step`-th coordinate of this slice, beginning with the first
+    /// coordinate.
     #[must_use]
     pub fn step(mut self, step: u64) -> Self {
         self.step = step;

@@ -47,9 +47,9 @@ impl File {
         usage.free.checked_add(usage.pending).ok_or(Error::Internal { structure, invariant })
     }
 
-    /// Converts elements of the datatype `memory` to the stored form of `datatype`, returns them,
-    /// and stores their variable-length data in this file. The source heap of `conversions` has
-    /// this data in memory.
+    /// Converts elements of the datatype `memory` to the stored form of `datatype`, and returns
+    /// them. Stores their variable-length data in this file. The source heap of `conversions`
+    /// contains this data in memory.
     ///
     /// ```
     /// use std::sync::Arc;

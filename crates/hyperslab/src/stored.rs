@@ -17,7 +17,8 @@ use crate::datatype::Reference;
 use crate::datatype::convert::{Conversion, Conversions};
 use crate::{Datatype, H5Type, Reference as Followable, ReferenceTarget, conversion};
 
-/// The smallest number of texts in stored elements for which a separate thread is started.
+/// The smallest number of texts in stored elements for which the conversion starts a separate
+/// thread.
 const TEXTS_PER_TASK: usize = 8192;
 
 /// Elements of a dataset or attribute in the stored form: decoded by the filters, in the byte order
@@ -68,15 +69,15 @@ impl VariableLength {
 }
 
 /// The limit on the variable-length data of one read, as a multiple of the file length. In valid
-/// files no two elements share heap data, but a damaged file can have many elements that refer to
-/// the same bytes.
+/// files no two elements share heap data. In a damaged file, many elements can refer to the same
+/// bytes.
 const MAX_FILE_LENGTHS: u64 = 16;
 
 /// The smallest limit on the variable-length data of one read, in bytes.
 const MIN_CONTENT_LIMIT_BYTES: u64 = 1 << 30;
 
-/// The number of bytes, or of elements, after which a thread updates the shared memory budget of a
-/// read of variable-length data.
+/// The number of bytes, and of elements, at which a thread updates the shared memory budget. All
+/// threads of one read of variable-length data share this budget.
 const BATCH_BYTES: usize = 1 << 14;
 
 /// The estimated overhead in bytes of one memory allocation for variable-length data.
@@ -116,8 +117,8 @@ impl ByteBudget {
 }
 
 impl ReadBudget {
-    /// Subtracts from the memory budget of a read the memory for the variable-length data of at
-    /// most [`BATCH_BYTES`] elements: `bytes` bytes in total.
+    /// Subtracts the memory for variable-length data from the memory budget of a read. The data
+    /// belong to at most `BATCH_BYTES` elements and have `bytes` bytes in total.
     fn take(&self, elements: usize, bytes: usize) -> Result<()> {
         let (elements, bytes) = (to_u64(elements), to_u64(bytes));
         self.contents.take(bytes)?;
@@ -125,28 +126,28 @@ impl ReadBudget {
         self.held.take(bytes + elements * ALLOCATION_BYTES)
     }
 
-    /// Subtracts from the memory budget of a read the memory for the variable-length data of one
-    /// element.
+    /// Subtracts the memory for the variable-length data of one element from the memory budget of a
+    /// read.
     pub(crate) fn take_one(&self, bytes: usize) -> Result<()> {
         // An empty value needs no allocation.
         if bytes == 0 { Ok(()) } else { self.take(1, bytes) }
     }
 
-    /// Subtracts from the memory budget of a read the memory for `count` values, and allocates a
+    /// Subtracts the memory for `count` values from the memory budget of a read, and allocates a
     /// vector for them.
     pub(crate) fn vector<T>(&self, count: usize) -> Result<Vec<T>> {
         self.hold(count, size_of::<T>())?;
         memory::reserve(count, "read")
     }
 
-    /// Subtracts from the memory budget of a read the memory for `count` values of `size` bytes,
+    /// Subtracts the memory for `count` values of `size` bytes from the memory budget of a read,
     /// and allocates a buffer for them.
     pub(crate) fn buffer(&self, count: usize, size: usize) -> Result<Vec<u8>> {
         memory::reserve(to_usize(self.hold(count, size)?)?, "read")
     }
 
-    /// Subtracts from the memory budget of a read the memory for `count` values of `size` bytes,
-    /// and returns their size in bytes.
+    /// Subtracts the memory for `count` values of `size` bytes from the memory budget of a read.
+    /// Returns the size of the values in bytes.
     pub(crate) fn hold(&self, count: usize, size: usize) -> Result<u64> {
         let bytes = to_u64(count).checked_mul(to_u64(size));
         let bytes = bytes.ok_or_else(|| self.held.exceeded(u64::MAX))?;
@@ -154,7 +155,7 @@ impl ReadBudget {
     }
 }
 
-/// The memory that one thread of a read has used and not yet subtracted from the shared memory
+/// The memory that one thread of a read has used, but has not yet subtracted from the shared memory
 /// budget.
 struct TakenBatch<'a> {
     budget: &'a ReadBudget,
@@ -182,8 +183,8 @@ impl Stored {
         Self { file, datatype, bytes, foreign: None }
     }
 
-    /// Adds the variable-length data that comes from other files or from structured chunks to the
-    /// stored elements, and returns the elements.
+    /// Adds variable-length data from other files or from structured chunks to the stored elements,
+    /// and returns the elements.
     pub(crate) fn with_foreign(mut self, foreign: Arc<ForeignHeap>) -> Self {
         self.foreign = Some(foreign);
         self
@@ -245,8 +246,8 @@ impl Stored {
         Ok(VariableLength { value })
     }
 
-    /// Returns the target of the reference, of the kind `kind`, that a stored element contains.
-    /// `descriptor` is the stored form of the element, or of a part of the element.
+    /// Returns the target of the reference in a stored element. `kind` is the kind of the
+    /// reference. `descriptor` is the stored form of the element, or of a part of the element.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the descriptor is damaged or
@@ -257,9 +258,9 @@ impl Stored {
         Ok(ReferenceTarget::new(&container.store, target))
     }
 
-    /// Returns the [`Reference`], of the kind `kind`, that a stored element contains. The reference
-    /// can open its target. `descriptor` is the stored form of the element, or of a part of the
-    /// element.
+    /// Returns the reference in a stored element as a [`Reference`], which can open its target.
+    /// `kind` is the kind of the reference. `descriptor` is the stored form of the element, or of a
+    /// part of the element.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/references_latest.h5");

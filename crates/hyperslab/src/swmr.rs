@@ -55,8 +55,8 @@ impl File {
         self.root().file().refresh()
     }
 
-    /// Returns the number of times that a block of the file was read again because the SWMR writer
-    /// was changing it during the first read.
+    /// Returns the number of repeated reads of file blocks. A read is repeated if the SWMR writer
+    /// changed the block during the first read.
     pub fn swmr_retries(&self) -> u64 {
         self.root().file().container.store.retries()
     }

@@ -9,11 +9,11 @@ use hyperslab_engine::store::{AddressSet, ObjectHandle};
 
 use crate::{File, Link, LinkTarget, Object, ObjectKind, ObjectToken};
 
-/// The largest number of path bytes in the name of an object that a walk visits. Of a longer path,
-/// only the end is kept.
+/// The largest number of bytes of an object's name during a walk over a file. If a path is longer,
+/// the name is the end of the path.
 const MAX_NAME_BYTES: usize = 4096;
 
-/// An iterator over the objects that hard links lead to from the root group.
+/// An iterator over the objects that are reachable from the root group by hard links.
 ///
 /// The order is breadth first, and within a group by the bytes of the link names. Each object is
 /// visited once, under its first path, so cycles of links end. If a path is longer than 4096 bytes,
@@ -92,7 +92,7 @@ impl Walk {
         }
     }
 
-    /// Returns the path of the object that has the number `number` in the order of the walk.
+    /// Returns the path of the object that the walk has found as number `number`.
     fn path(&self, number: usize) -> Vec<u8> {
         let (mut names, mut at) = (Vec::new(), number);
         while at != self.recent.0

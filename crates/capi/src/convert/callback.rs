@@ -11,8 +11,8 @@ use crate::datatype;
 /// The C type of a user's callback for conversion exceptions (`H5T_conv_except_func_t`).
 pub type Function = unsafe extern "C" fn(c_int, hid_t, hid_t, *mut c_void, *mut c_void, *mut c_void) -> c_int;
 
-/// A user's callback for conversion exceptions, and its data. Conversions with a callback run on
-/// the calling thread.
+/// A user's callback for conversion exceptions, together with the callback's data. Conversions with
+/// a callback run on the calling thread.
 #[derive(Debug, Clone, Copy)]
 struct User {
     /// The callback for conversion exceptions.

@@ -19,15 +19,15 @@ pub struct Heap {
     pub memory: VariableLengthMemory,
 }
 
-/// Returns the pointer to a C string that a variable-length string element in memory contains, or
-/// `None` for a null pointer.
+/// Returns the C string pointer in a variable-length string element in memory. Returns `None` for a
+/// null pointer.
 fn string(descriptor: &[u8]) -> Option<*const c_char> {
     let bytes: [u8; 8] = descriptor.try_into().ok()?;
     Some(usize::from_ne_bytes(bytes) as *const c_char)
 }
 
-/// Returns the count and the pointer (`hvl_t`) that a variable-length sequence element in memory
-/// contains, or `None` for too few bytes.
+/// Returns the count and the pointer (`hvl_t`) in a variable-length sequence element in memory.
+/// Returns `None` for too few bytes.
 pub fn sequence(descriptor: &[u8]) -> Option<hvl_t> {
     let (count, pointer) = descriptor.split_first_chunk::<8>()?;
     let pointer: [u8; 8] = pointer.try_into().ok()?;

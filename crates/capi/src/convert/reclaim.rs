@@ -59,14 +59,14 @@ pub fn element(datatype: &Datatype, bytes: &mut [u8], heap: &Heap) {
     }
 }
 
-/// Frees the block of variable-length data at an address if the address is not null.
+/// Frees the block of variable-length data at an address. An address of null has no effect.
 fn release(address: usize, heap: &Heap) {
     if address != 0 {
         heap.release(address as *mut std::ffi::c_void);
     }
 }
 
-/// Returns whether elements of a datatype in memory contain pointers to variable-length data or
+/// Returns true if elements of a datatype in memory contain pointers to variable-length data or
 /// references in memory form (`H5R_ref_t`).
 pub fn is_nested(datatype: &Datatype) -> bool {
     match &datatype.class {

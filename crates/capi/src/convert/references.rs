@@ -21,8 +21,8 @@ pub fn is_held(datatype: &Datatype) -> bool {
     datatype.size == REFERENCE_BYTES && reference.kind == ReferenceKind::Object2
 }
 
-/// Returns whether a conversion between two datatypes, or between their members, converts between
-/// stored references and references in memory form. The function ignores variable-length members.
+/// Returns true if a conversion between two datatypes, or between their members, converts
+/// references between the form in the file and the form in memory. Ignores variable-length members.
 pub fn apply(source: &Datatype, destination: &Datatype) -> bool {
     match (&source.class, &destination.class) {
         (DatatypeClass::Reference(_), DatatypeClass::Reference(_)) => is_held(source) != is_held(destination),
@@ -70,8 +70,7 @@ impl RuleTrait for Rule {
     }
 }
 
-/// The conversion of references of one kind between their form in the file and the form of
-/// references in memory.
+/// A conversion of references between their form in the file and their form in memory.
 #[derive(Debug)]
 struct Between {
     /// The file that stores the references.
@@ -85,7 +84,7 @@ struct Between {
 }
 
 impl Between {
-    /// Converts a stored reference to a reference in memory form, and returns its bytes. A null
+    /// Converts a reference from the file to the form in memory, and returns its bytes. A null
     /// reference consists of zero bytes.
     fn hold(&self, element: &[u8]) -> Outcome<Vec<u8>> {
         let reference = self.shared.file.reference(self.kind, element)?;
@@ -96,7 +95,7 @@ impl Between {
         Ok(H5R_ref_t::hold(Held { shared: Arc::clone(&self.shared), target }).bytes())
     }
 
-    /// Converts a reference in memory form to a stored reference, and returns its bytes.
+    /// Converts a reference in memory to the form in the file, and returns its bytes.
     fn store(&self, element: &[u8]) -> Outcome<Vec<u8>> {
         if element.iter().all(|byte| *byte == 0) {
             return Ok(vec![0; self.sizes.1]);

@@ -72,10 +72,10 @@ pub struct Registered {
 
 /// The datatype conversions that users registered, in the order of registration.
 static REGISTERED: RwLock<Vec<Registered>> = RwLock::new(Vec::new());
-/// The user's conversions that are initialized for a pair of datatypes.
+/// The initialized conversion functions of users, each for a pair of datatypes.
 static KERNELS: Mutex<Vec<Arc<UserKernel>>> = Mutex::new(Vec::new());
 
-/// The maximum number of initialized user's conversions in `KERNELS`.
+/// The maximum number of initialized conversion functions of users.
 const MAX_KERNELS: usize = 256;
 
 /// Returns the number of a datatype's class (`H5T_class_t`). A variable-length string counts as a
@@ -123,8 +123,8 @@ pub fn unregister(
     });
 }
 
-/// Returns the registered user's conversions that may apply to two datatypes, the latest
-/// registration first.
+/// Returns the users' conversion functions that may apply to two datatypes. The latest registration
+/// comes first.
 fn candidates(source: &Datatype, destination: &Datatype) -> Vec<Registered> {
     let classes = (class(source), class(destination));
     let registered = REGISTERED.read();
@@ -137,7 +137,7 @@ fn candidates(source: &Datatype, destination: &Datatype) -> Vec<Registered> {
     registered.iter().rev().filter(applies).cloned().collect()
 }
 
-/// Returns whether any registered user's conversion may apply to two datatypes.
+/// Returns true if any registered conversion function of a user may apply to two datatypes.
 fn any(source: &Datatype, destination: &Datatype) -> bool {
     let classes = (class(source), class(destination));
     let registered = REGISTERED.read();
@@ -169,7 +169,7 @@ pub fn may_apply(source: &Datatype, destination: &Datatype) -> bool {
     }
 }
 
-/// A datatype conversion rule that finds the conversions that users registered.
+/// A datatype conversion rule that searches the conversion functions of users.
 #[derive(Debug)]
 pub struct Rule {
     /// The identifier of the transfer property list of the call.
@@ -241,12 +241,12 @@ impl UserKernel {
         Some(Self { function, source, destination, state: Mutex::new(state), list })
     }
 
-    /// Returns whether this initialized user's conversion converts between the two datatypes.
+    /// Returns true if the user's conversion function was initialized for the two datatypes.
     fn is_between(&self, source: &Datatype, destination: &Datatype) -> bool {
         self.source == *source && self.destination == *destination
     }
 
-    /// Returns whether the user's conversion function needs the old elements of the destination as
+    /// Returns true if the user's conversion function needs the old elements of the destination as
     /// background.
     pub fn needs_background(&self) -> bool {
         self.state.lock().need_bkg != 0

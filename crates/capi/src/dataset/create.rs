@@ -41,7 +41,7 @@ pub struct NewDataset {
 }
 
 impl NewDataset {
-    /// Records the mappings of a new virtual dataset in `file`, because the stored mappings do not
+    /// Records the mappings of a new virtual dataset in `file`. The mappings in the file do not
     /// contain the dimensions of the source datasets.
     pub fn remember(&self, made: &Dataset, file: &SharedFile) {
         if self.create.layout == LayoutChoice::Virtual {
@@ -278,8 +278,8 @@ fn mappings(choices: &[MappingChoice]) -> Outcome<Vec<VirtualMapping>> {
     choices.iter().map(mapping).collect()
 }
 
-/// Returns the selection in a virtual dataset as the file stores it in a mapping, which is the
-/// selection itself.
+/// Returns the selection that the file stores in a mapping for a virtual dataset: the selection
+/// itself.
 fn explicit((extent, selection): &(Dataspace, hyperslab::Selection)) -> Outcome<hyperslab::Selection> {
     let _ = extent;
     Ok(selection.clone())
@@ -300,8 +300,7 @@ pub fn handle(dataset: &Dataset, location: Location, mut access: DatasetAccess) 
     DatasetHandle { dataset, memory, location, access }
 }
 
-/// Returns the folder name `prefix`, in which the folder of the HDF5 file replaces a leading
-/// `${ORIGIN}`.
+/// Returns the folder name `prefix`. The folder of the HDF5 file replaces `${ORIGIN}` at the start.
 fn without_origin(prefix: &[u8], location: &Location) -> Vec<u8> {
     use std::os::unix::ffi::OsStrExt as _;
     let Some(rest) = prefix.strip_prefix(b"${ORIGIN}") else { return prefix.to_vec() };
@@ -367,8 +366,8 @@ pub fn properties(handle: &DatasetHandle) -> Outcome<DatasetCreate> {
     Ok(create)
 }
 
-/// Returns the fill value of an existing dataset in memory form. The value's variable-length data
-/// is never freed, because property lists copy only the pointers.
+/// Returns the fill value of an existing dataset in memory form. Its variable-length data is never
+/// freed, because property lists copy only the pointers.
 fn fill_in_memory(handle: &DatasetHandle, bytes: Vec<u8>) -> Outcome<FillChoice> {
     if !form::depends_on_form(&handle.memory) {
         return Ok(FillChoice::Value(handle.memory.clone(), bytes));
@@ -411,8 +410,8 @@ fn mapping_choices(handle: &DatasetHandle) -> Outcome<Vec<MappingChoice>> {
     Ok(dataset.virtual_mappings()?.into_iter().map(choice).collect())
 }
 
-/// Returns dimensions that contain the source selection of a virtual dataset mapping. The file does
-/// not store the real dimensions of the source dataset.
+/// Returns dimensions that are large enough for the source selection of a virtual dataset mapping.
+/// The file does not store the real dimensions of the source dataset.
 fn source_extent(mapping: &VirtualMapping, virtual_extent: &Dataspace) -> Dataspace {
     use hyperslab::{Hyperslab, Selection};
     match &mapping.source_selection {

@@ -23,8 +23,8 @@ pub fn runs(space: &CSpace) -> Outcome<MemoryRuns> {
     runs_in(&space.extent, effective(space)?.as_ref())
 }
 
-/// Returns the runs in memory of the elements that a selection without an offset selects in an
-/// array of the shape `extent`.
+/// Returns the runs in memory of selected elements. A selection without an offset selects them in
+/// an array of the shape `extent`.
 ///
 /// # Errors
 /// Fails if the selection exceeds the extent.
@@ -143,7 +143,7 @@ pub fn range(start: u64, count: u64, size: usize) -> Outcome<std::ops::Range<usi
     Ok(start..start.checked_add(length).ok_or_else(outside)?)
 }
 
-/// Returns the internal error for a run of elements that lies outside of its memory buffer.
+/// Returns the internal error for a run of elements outside of its memory buffer.
 fn outside() -> Failure {
     Failure::new(codes::INTERNAL, codes::BADRANGE, "a run of selected elements lies outside the buffer")
 }

@@ -54,8 +54,8 @@ impl Plan {
         Ok(Self { selection, count: hyperslab_exact::to_usize(count)?, runs })
     }
 
-    /// Returns the single run of the transfer's elements in memory, or `None` if these elements are
-    /// not contiguous.
+    /// Returns the memory run of a transfer whose elements are contiguous in memory. Returns `None`
+    /// for other transfers.
     fn one_run(&self) -> Option<(u64, u64)> {
         match self.runs.as_slice() {
             [run] => Some(*run),
@@ -64,13 +64,12 @@ impl Plan {
     }
 }
 
-/// Returns the single run in memory that covers `count` contiguous elements, or no run for 0
-/// elements.
+/// Returns one memory run for `count` contiguous elements. Returns no run if `count` is 0.
 fn whole(count: u64) -> MemoryRuns {
     if count == 0 { MemoryRuns::new() } else { smallvec![(0, count)] }
 }
 
-/// Returns the selection of a file dataspace, checked against the dimensions of the dataset.
+/// Returns the selection of a file dataspace after a check against the dimensions of the dataset.
 fn file_selection(space: &CSpace, extent: &Dataspace) -> Outcome<Selection> {
     if space.extent.rank() != extent.rank() && !matches!(extent, Dataspace::Null) {
         let text = "the file dataspace has another rank than the dataset";
@@ -128,8 +127,8 @@ pub fn read(
     scatter(&packed, target, &plan.runs, size)
 }
 
-/// Reads the selected elements of a dataset into a contiguous buffer that holds exactly these
-/// elements.
+/// Reads the selected elements of a dataset into a buffer that contains only these elements,
+/// without gaps.
 fn read_packed(
     dataset: &DatasetHandle,
     memory: &Datatype,
@@ -157,7 +156,8 @@ fn read_packed(
     Ok(outcome?)
 }
 
-/// Frees the variable-length data of elements in memory that existed only as input of a conversion.
+/// Frees the variable-length data of elements in memory. These elements were only the input of a
+/// conversion.
 fn free(datatype: &Datatype, elements: &mut [u8]) {
     if reclaim::is_nested(datatype) {
         let heap = crate::convert::heap::Heap::default();
@@ -167,8 +167,8 @@ fn free(datatype: &Datatype, elements: &mut [u8]) {
     }
 }
 
-/// Returns the failure for an error of a dataset read or write, with a separate code if the
-/// datatypes have no conversion.
+/// Returns the failure for an error of a dataset read or write. If the datatypes have no
+/// conversion, the failure has a separate code.
 fn conversion(error: hyperslab::Error) -> Failure {
     let is_conversion = matches!(
         error.without_context(),
@@ -218,7 +218,7 @@ pub fn write(
     Ok(())
 }
 
-/// Writes a contiguous buffer of exactly the selected elements to a dataset.
+/// Writes a buffer that contains only the selected elements, without gaps, to a dataset.
 fn write_packed(
     dataset: &DatasetHandle,
     memory: &Datatype,
@@ -256,7 +256,7 @@ fn write_packed(
     handle.write_bytes(&plan.selection, memory, elements).map_err(conversion)
 }
 
-/// Returns whether a write must keep compound members of the stored elements that the memory
+/// Returns true if a write must keep members of the stored compound elements that the memory
 /// datatype does not contain.
 pub fn needs_old_elements(memory: &Datatype, file: &Datatype) -> bool {
     use hyperslab::DatatypeClass::Compound;

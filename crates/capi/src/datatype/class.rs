@@ -66,8 +66,8 @@ pub fn base(datatype: &Datatype) -> Option<&Datatype> {
     }
 }
 
-/// Returns a mutable reference to the base type of a datatype, or `None` if the datatype's class
-/// has no base type. After a change, the caller updates the sizes with [`update_size`].
+/// Returns a mutable reference to the base type of a datatype. Returns `None` if the datatype's
+/// class has no base type. After a change, the caller updates the sizes with [`update_size`].
 pub fn base_mut(datatype: &mut Datatype) -> Option<&mut Datatype> {
     match &mut datatype.class {
         DatatypeClass::Enumeration(enumeration) => Some(&mut enumeration.base),

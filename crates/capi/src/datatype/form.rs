@@ -10,8 +10,8 @@ pub const STRING_BYTES: u32 = 8;
 /// The size in bytes of a variable-length sequence in memory: a count and a pointer.
 pub const SEQUENCE_BYTES: u32 = 16;
 
-/// The form of a datatype, in memory or in a file, which determines the size of strings, sequences
-/// and references.
+/// The form of a datatype: in memory or in a file. The form determines the size of strings,
+/// sequences and references.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// The form of elements in the memory of C programs.
@@ -60,8 +60,8 @@ pub fn convert(datatype: &Datatype, form: Form) -> Datatype {
     }
 }
 
-/// Converts the members of a compound datatype to the given form, in memory or in a file, with
-/// adjusted member offsets.
+/// Converts the members of a compound datatype to the form in memory or in a file, and adjusts the
+/// member offsets.
 fn members(datatype: &Datatype, compound: &Compound, form: Form) -> Datatype {
     let mut order: Vec<usize> = (0..compound.members.len()).collect();
     order.sort_by_key(|index| compound.members.get(*index).map(|member| member.offset));
@@ -78,8 +78,8 @@ fn members(datatype: &Datatype, compound: &Compound, form: Form) -> Datatype {
     Datatype { class: DatatypeClass::Compound(Compound { members }), size }
 }
 
-/// Returns a member offset or a datatype size plus a signed shift. The sum saturates, because each
-/// use of a datatype of this size is an error.
+/// Returns a member offset or a datatype size plus a signed shift. On overflow, returns the nearest
+/// number of the type; each use of such a datatype is an error.
 fn shifted(offset: u32, shift: i64) -> u32 {
     u32::try_from(i64::from(offset).saturating_add(shift).max(0)).unwrap_or(u32::MAX)
 }

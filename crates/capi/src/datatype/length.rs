@@ -90,8 +90,7 @@ impl Walk {
     }
 }
 
-/// Returns the number of bytes in which an encoded compound datatype of `size` bytes stores the
-/// offset of a member.
+/// Returns the width in bytes of a member offset in an encoded compound datatype of `size` bytes.
 fn offset_width(size: usize) -> usize {
     match size {
         0..=0xff => 1,
@@ -101,7 +100,7 @@ fn offset_width(size: usize) -> usize {
     }
 }
 
-/// Returns the failure for bytes of the caller that are not an encoded datatype.
+/// Returns the failure for a caller's bytes that are not an encoded datatype.
 fn damaged() -> Failure {
     Failure::new(codes::DATATYPE, codes::CANTDECODE, "not an encoded datatype")
 }

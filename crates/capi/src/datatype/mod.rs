@@ -19,7 +19,7 @@ use crate::error::{Failure, Outcome, codes};
 use crate::file::Location;
 use crate::id::{self, Entry};
 
-/// The operations that an open datatype permits: changing and closing, only closing, or neither of
+/// The permitted operations on an open datatype: changing and closing, only closing, or neither of
 /// these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TypeState {

@@ -12,11 +12,11 @@ use crate::file::SharedFile;
 use crate::plist::driver_choice::DriverChoice;
 
 /// The file descriptors that programs requested from drivers, each with the number of its file.
-/// Each descriptor is in its own box, so its address does not change.
+/// Each descriptor is in its own box and therefore keeps its address.
 static DESCRIPTORS: Mutex<Vec<(u64, Box<c_int>)>> = Mutex::new(Vec::new());
 
-/// Returns the driver's handle of a file for the C program: a pointer to a file descriptor, a
-/// pointer to the buffer of a file in memory, or the handle that a user's driver returns.
+/// Returns the driver's handle of a file for the C program. The handle is a pointer to a file
+/// descriptor, a pointer to the buffer of a file in memory, or the handle from a user's driver.
 ///
 /// # Errors
 /// Fails if the driver has no handle.
@@ -42,7 +42,7 @@ pub fn of(shared: &SharedFile, fapl: hid_t) -> Outcome<*mut c_void> {
 /// The file images that programs requested, each with the number of its file.
 static IMAGES: Mutex<Vec<(u64, Box<usize>)>> = Mutex::new(Vec::new());
 
-/// Returns the address of a pointer to a copy of the bytes of the whole file.
+/// Copies the bytes of the whole file, and returns the address of a pointer to the copy.
 fn image(shared: &SharedFile) -> Outcome<*mut c_void> {
     let copy = crate::memory::copy(&shared.file.to_bytes()?);
     let mut images = IMAGES.lock();

@@ -47,7 +47,7 @@ impl UserDriver {
     }
 }
 
-/// A configuration of a user's driver that the driver's own function copied and frees.
+/// A configuration of a user's driver in memory. The driver's own functions copy and free it.
 #[derive(Debug)]
 pub struct InfoBlock {
     /// The address of the configuration; null if the driver has none.
@@ -183,7 +183,8 @@ impl UserFile {
         Ok(Arc::new(opened))
     }
 
-    /// Initializes the library's part (`H5FD_t`) of a file that a user's driver opened.
+    /// Initializes the library's part (`H5FD_t`) of the C struct of a file that a user's driver
+    /// opened.
     fn start(&self, driver: hid_t, flags: c_uint) {
         let mut features: c_ulong = 0;
         if let Some(query) = self.class.query {
@@ -245,15 +246,15 @@ impl UserFile {
         }
     }
 
-    /// Returns the error for a function of the user's driver that failed while it performed
-    /// `action`.
+    /// Returns the error for a failed function of the user's driver. `action` names the action that
+    /// failed.
     fn failed(&self, action: &'static str) -> DriverError {
         let error = std::io::Error::other("the function of the driver failed");
         DriverError::io(self.name.clone(), action, error)
     }
 
-    /// Raises the end of allocation of the user's driver to `end`, because a driver rejects
-    /// accesses beyond its end of allocation.
+    /// Raises the end of allocation in the user's driver to `end`. A driver rejects accesses beyond
+    /// its end of allocation.
     fn raise_end(&self, end: u64) -> bool {
         let known =
             self.class.get_eoa.map(|function| call_user!(function, self.file.cast_const(), DEFAULT_MEMORY));

@@ -49,12 +49,12 @@ impl Default for Automatic {
 unsafe impl Send for Automatic {}
 
 thread_local! {
-    /// The failure callback that the library calls after a failed call on the current thread.
+    /// The current thread's failure callback. The library calls it after a failed call.
     static AUTOMATIC: Cell<Automatic> = const {
         Cell::new(Automatic { reporter: Reporter::Print, data: std::ptr::null_mut() })
     };
-    /// The depth of running failure callbacks: 1 while the failure callback of the current thread
-    /// runs, and otherwise 0.
+    /// The number of running failure callbacks of the current thread: 1 during a callback, and
+    /// otherwise 0.
     static DEPTH: Cell<u32> = const { Cell::new(0) };
 }
 

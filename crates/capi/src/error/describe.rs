@@ -34,8 +34,7 @@ impl From<hyperslab_exact::TooLarge> for Failure {
     }
 }
 
-/// Returns the major and the minor error code of the C interface that describe an error of
-/// hyperslab.
+/// Returns the major and the minor error code of the C interface for an error of hyperslab.
 fn code(error: &Error) -> (hid_t, hid_t) {
     match error.without_context() {
         Error::Convert(_) => (codes::DATATYPE, codes::CANTCONVERT),

@@ -25,7 +25,7 @@ pub struct Cause {
 }
 
 /// The error records of a failed library call, the innermost first. The last record belongs to the
-/// exported function; clients choose their exception type from its codes.
+/// exported function. Programs may choose an exception type by its codes.
 #[derive(Debug, Clone)]
 pub struct Failure {
     /// The error records, the innermost first; never empty.
@@ -74,7 +74,8 @@ impl Failure {
     }
 }
 
-/// A result of a library call to which an exported function can add its own error record.
+/// A result of a library call. If it is a failure, an exported function can add its own error
+/// record.
 pub trait Because<T> {
     /// Returns the value of the result, or the failure with an additional outer error record.
     ///

@@ -71,7 +71,7 @@ pub fn add(record: Record) {
 }
 
 /// Returns a copy of the records of the thread's error stack. The stack keeps its records until the
-/// next clear, because programs may read the texts after they have visited the records.
+/// next clear. Programs may therefore read the texts after they have visited the records.
 pub fn copy() -> Vec<Arc<Record>> {
     STACK.with_borrow(Clone::clone)
 }

@@ -31,7 +31,8 @@ impl Name {
         *self.0.write() = path;
     }
 
-    /// Returns the name of the object at `path`, relative to the object that this name names.
+    /// Returns the name of another object: the object at `path`, relative to the object with this
+    /// name.
     #[must_use]
     pub fn join(&self, path: &[u8]) -> Self {
         let start: Vec<u8> = match self.get() {
@@ -70,8 +71,8 @@ impl Location {
     }
 }
 
-/// Returns the object and its location for an identifier. A file stands for its root group, and an
-/// attribute stands for its object.
+/// Returns the object to which an identifier refers, and its location. A file stands for its root
+/// group, and an attribute stands for its object.
 ///
 /// # Errors
 /// Fails with a bad type if the identifier is neither a file nor an object in a file.

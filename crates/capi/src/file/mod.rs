@@ -86,7 +86,7 @@ pub struct FileHandle {
 }
 
 impl FileHandle {
-    /// Returns the location of the root group of the file that the identifier names.
+    /// Returns the location of the root group of the file to which the identifier refers.
     pub fn root(&self) -> Location {
         Location { handle: self.number, ..self.shared.root() }
     }
@@ -98,12 +98,12 @@ impl SharedFile {
         Location { shared: Arc::clone(self), name: Name::known(b"/".to_vec()), handle: 0 }
     }
 
-    /// Returns whether the library gives new object headers in this file the minimum size.
+    /// Returns true if object headers of new datasets in this file have the minimum size.
     pub fn minimizes_headers(&self) -> bool {
         self.minimize.load(std::sync::atomic::Ordering::Relaxed)
     }
 
-    /// Sets whether the library gives new object headers in this file the minimum size.
+    /// Changes a setting of this file: object headers of new datasets have the minimum size.
     pub fn minimize_headers(&self, yes: bool) {
         self.minimize.store(yes, std::sync::atomic::Ordering::Relaxed);
     }
@@ -124,8 +124,8 @@ impl Drop for SharedFile {
     }
 }
 
-/// Runs `release`, which may drop the last reference to an open file, and returns the error if
-/// closing the file fails.
+/// Runs `release`, which may drop the last reference to an open file and thereby close the file.
+/// Returns the error if this fails.
 ///
 /// # Errors
 /// Returns the error of writing or closing the file.

@@ -162,8 +162,8 @@ fn creation(access: &FileAccess, create: &FileCreate) -> Outcome<FileOptions> {
     Ok(options)
 }
 
-/// Returns the file space settings of an unchanged file creation list, which the file does not
-/// store.
+/// Returns the file space settings of an unchanged file creation list. Files do not store these
+/// default settings.
 fn default_space() -> FileSpace {
     let create = FileCreate::default();
     FileSpace {
@@ -177,8 +177,8 @@ fn default_space() -> FileSpace {
 /// The number of the paged file space strategy (`H5F_FSPACE_STRATEGY_PAGE`).
 const PAGE_STRATEGY: c_int = 1;
 
-/// Returns the size of a file's page buffer in bytes: a whole number of pages, or 0 if the file has
-/// no paged allocation.
+/// Returns the size of a file's page buffer in bytes: a whole number of pages. Returns 0 if the
+/// file has no paged allocation.
 fn page_buffer(file: &File, wanted: usize) -> usize {
     let space = file.info().file_space;
     let page = usize::try_from(space.page_size).unwrap_or(usize::MAX); // A page is below 4 GiB.
@@ -207,7 +207,7 @@ impl Request<'_> {
         Path::new(OsStr::from_bytes(self.name))
     }
 
-    /// Returns whether the request creates the file, or opens the file for writing.
+    /// Returns true if the request creates the file, or opens the file for writing.
     fn writes(&self) -> bool {
         self.create.is_some() || self.flags & H5F_ACC_RDWR != 0
     }
@@ -269,7 +269,7 @@ impl Request<'_> {
         Ok(shared.shared())
     }
 
-    /// Returns the already open file for this request after a check that the request agrees with
+    /// Returns the file if this process already has it open. Checks that the request agrees with
     /// the open file.
     fn share(&self, open: Arc<SharedFile>) -> Outcome<Arc<SharedFile>> {
         let flags = *open.flags.read();
@@ -305,8 +305,8 @@ impl Request<'_> {
         Ok(open)
     }
 
-    /// Opens or creates the requested file, which this process does not have open yet. Also returns
-    /// the open file of a user's driver.
+    /// Opens or creates the requested file, which this process does not have open yet. If a user's
+    /// driver opened the file, also returns the driver's open file.
     fn open_new(&self) -> Outcome<(File, Option<Arc<UserFile>>)> {
         match (&self.access.driver, &self.create) {
             (DriverChoice::User(driver, info), _) => {
@@ -349,8 +349,8 @@ impl Request<'_> {
         })
     }
 
-    /// Returns the access mode, read-only or read-write, with which the library's drivers open the
-    /// requested file.
+    /// Returns the access mode in which the library's drivers open the requested file: read-only or
+    /// read-write.
     fn mode(&self) -> Access {
         match self.create {
             Some(_) if self.flags & H5F_ACC_EXCL != 0 && self.flags & H5F_ACC_TRUNC == 0 => Access::CreateNew,

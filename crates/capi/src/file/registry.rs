@@ -20,18 +20,18 @@ static NEXT: AtomicU64 = AtomicU64::new(1);
 static GENERATION: AtomicU64 = AtomicU64::new(1);
 
 thread_local! {
-    /// The error of the last HDF5 file that was closed by a drop on the current thread.
+    /// The error of the last HDF5 file that the current thread closed by dropping its last handle.
     static CLOSE_ERROR: RefCell<Option<Failure>> = const { RefCell::new(None) };
 }
 
-/// Returns the identity of the file at a path, or `None` if the file does not exist.
+/// Returns the identity of the file at a path. Returns `None` if the file does not exist.
 pub fn identity_of(path: &Path) -> Option<FileIdentity> {
     let metadata = std::fs::metadata(path).ok()?;
     Some(FileIdentity::Node { device: metadata.dev(), inode: metadata.ino() })
 }
 
-/// Returns the open file with the given file identity, or `None` if this process does not have the
-/// file open.
+/// Returns the open file with the given file identity. Returns `None` if this process does not have
+/// the file open.
 pub fn find_open(identity: &FileIdentity) -> Option<Arc<SharedFile>> {
     let open: Vec<_> = OPEN.lock().iter().filter_map(|(_, file)| file.upgrade()).collect();
     open.into_iter().find(|file| file.identity.as_ref() == Some(identity))
@@ -69,7 +69,7 @@ pub fn flush_others(this: &SharedFile) -> Outcome<()> {
     Ok(())
 }
 
-/// The registry of open files, through which external links and virtual datasets find an open file.
+/// The registry of open files. External links and virtual datasets search it for an open file.
 #[derive(Debug)]
 pub struct Registry;
 
@@ -89,12 +89,13 @@ pub(super) fn forget(number: u64) {
     OPEN.lock().retain(|(other, _)| *other != number);
 }
 
-/// Stores the error of closing a file, which [`take_error`] returns later.
+/// Stores the error of closing a file until `take_error` returns it.
 pub(super) fn keep_error(failure: Failure) {
     CLOSE_ERROR.with_borrow_mut(|kept| *kept = Some(failure));
 }
 
-/// Returns and removes the error of the last HDF5 file that was closed by a drop on this thread.
+/// Returns and removes the error of the last HDF5 file that this thread closed by dropping its last
+/// handle.
 pub(super) fn take_error() -> Option<Failure> {
     CLOSE_ERROR.with_borrow_mut(Option::take)
 }

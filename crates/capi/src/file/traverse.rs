@@ -47,8 +47,8 @@ pub fn follow((object, place): Place, path: &[u8], access: &LinkAccess) -> Outco
     links(group, at, path.to_vec(), access)
 }
 
-/// Returns the group at which a path relative to an object starts, or `None` if the path is empty
-/// and names the object itself.
+/// Returns the group at which a path relative to an object starts. Returns `None` if the path is
+/// empty and therefore names the object itself.
 fn start(object: &Object, place: &Location, path: &[u8]) -> Outcome<Option<Group>> {
     if path.starts_with(b"/") {
         return Ok(Some(place.shared.file.root().clone()));
@@ -62,7 +62,7 @@ fn start(object: &Object, place: &Location, path: &[u8]) -> Outcome<Option<Group
     Err(Failure::new(codes::SYM, codes::BADTYPE, "the path starts at an object that is not a group"))
 }
 
-/// Traverses a path across external and user-defined links and returns the object at its end.
+/// Follows a path across external and user-defined links and returns the object at its end.
 fn links(group: Group, place: Location, path: Vec<u8>, access: &LinkAccess) -> Outcome<Place> {
     let (mut group, mut place, mut path) = (group, place, path);
     for _ in 0..=access.max_links {
@@ -96,8 +96,8 @@ fn components(path: &[u8]) -> impl Iterator<Item = &[u8]> {
     path.split(|byte| *byte == b'/').filter(|part| !part.is_empty() && *part != b".")
 }
 
-/// Traverses a path link by link, enters the files that are mounted on its groups, and returns the
-/// object at its end.
+/// Follows a path link by link and returns the object at its end. Enters the files that are mounted
+/// on groups of the path.
 fn through_mounts(
     group: Group,
     place: &Location,
@@ -115,8 +115,8 @@ fn through_mounts(
     Ok(at)
 }
 
-/// Returns the root group of the file that is mounted on a group, or the group itself if no file is
-/// mounted on it.
+/// Returns the root group of the file that is mounted on a group. If no file is mounted, returns
+/// the group itself.
 fn mounted(place: Place) -> Place {
     let token = place.0.token();
     let mounts = place.1.shared.mounts.read();
@@ -131,7 +131,7 @@ fn mounted(place: Place) -> Place {
     }
 }
 
-/// Opens the file to which an external link leads, or returns the file if it is already open.
+/// Returns the file to which an external link leads. Opens the file if it is not open yet.
 fn external(
     from: &Arc<SharedFile>,
     file: &[u8],
@@ -187,8 +187,8 @@ fn external(
     Err(failure.then(codes::LINK, codes::CANTOPENFILE, "cannot open the file of an external link"))
 }
 
-/// Returns the paths at which the C library would look for the file of an external link, in the
-/// order of its search.
+/// Returns the paths at which the C library searches for the file of an external link, in the order
+/// of its search.
 fn candidates(from: &SharedFile, file: &[u8], prefix: Option<&[u8]>) -> Vec<PathBuf> {
     let path = Path::new(OsStr::from_bytes(file));
     let last = path.file_name().map_or_else(|| path.to_owned(), PathBuf::from);
@@ -220,8 +220,7 @@ fn candidates(from: &SharedFile, file: &[u8], prefix: Option<&[u8]>) -> Vec<Path
     found
 }
 
-/// Returns the folder with the name `prefix`, in which the folder `origin` replaces a leading
-/// `$ORIGIN`.
+/// Returns the folder name `prefix`. The folder `origin` replaces `$ORIGIN` at the start.
 pub fn in_folder(prefix: &[u8], origin: &Path) -> PathBuf {
     match prefix.strip_prefix(b"$ORIGIN") {
         Some(rest) => {
@@ -291,8 +290,7 @@ pub fn parent_of<'a>(
     Ok(Parent { group: group.because(codes::SYM, codes::BADTYPE, "not a group")?, place, last })
 }
 
-/// Opens the group at a path relative to an object, and creates the groups of the path that do not
-/// exist.
+/// Opens the group at a path relative to an object. Creates the missing groups of the path.
 fn create_missing(start: Place, path: &[u8], access: &LinkAccess) -> Outcome<Place> {
     let mut at = start;
     if path.starts_with(b"/") {

@@ -11,14 +11,14 @@ use hyperslab::filter::{
 /// The number of client data values of the scaleoffset filter.
 const CLIENT_DATA_COUNT: usize = 20;
 
-/// A form of the scaleoffset filter that reports parameters of the wrong scale type only when it
+/// A variant of the scaleoffset filter. It reports parameters of a wrong scale type only when it
 /// encodes a chunk.
 #[derive(Debug, Default)]
 pub struct LateScaleOffset(ScaleOffset);
 
-/// Returns the client data of the scaleoffset filter that the C library stores for a dataset whose
-/// datatype does not match the scale type. Returns `None` if the datatype is neither an integer nor
-/// a floating-point number.
+/// Returns the client data of the scaleoffset filter for a dataset whose datatype does not match
+/// the scale type, as the C library stores it. Returns `None` if the datatype is neither an integer
+/// nor a floating-point number.
 fn client_data_of_mismatch(requested: &[u32], dataset: &DatasetFacts<'_>) -> Option<Vec<u32>> {
     let [scale, factor, ..] = requested else { return None };
     let (class, sign, order) = match &dataset.datatype.class {

@@ -28,7 +28,7 @@ static BUILT_IN: LazyLock<Registry> = LazyLock::new(|| {
     registry
 });
 
-/// Converts a C filter identifier to a filter identifier of hyperslab, or returns `None` if the
+/// Converts a C filter identifier to a filter identifier of hyperslab. Returns `None` if the
 /// identifier is out of range.
 fn number(id: c_int) -> Option<FilterId> {
     u16::try_from(id).ok().map(FilterId)
@@ -99,8 +99,8 @@ pub fn registry() -> Registry {
     registry
 }
 
-/// Adds filters to an open file if the file does not know these filters yet: filters that users
-/// registered after the file was opened, and filters of plugins.
+/// Adds filters to an open file if the file lacks them: filters that users registered after the
+/// file was opened, and filters of plugins.
 pub fn provide(file: &SharedFile, ids: impl IntoIterator<Item = c_int>) {
     let mut any = false;
     for id in ids {

@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 use super::class;
 use super::user::UserFilter;
 
-/// The folder of plugins if the environment variable `HDF5_PLUGIN_PATH` is not set.
+/// The folder of plugins that applies if the environment variable `HDF5_PLUGIN_PATH` is not set.
 const DEFAULT_FOLDER: &[u8] = b"/usr/local/hdf5/lib/plugin";
 /// The number of the plugin type of filters (`H5PL_TYPE_FILTER`).
 const FILTER_KIND: c_int = 0;
@@ -70,14 +70,14 @@ pub fn load(id: c_int) -> Option<UserFilter> {
     })
 }
 
-/// Returns whether the name of a file is the name of a shared library.
+/// Returns true if a file name is the name of a shared library.
 fn is_library(path: &Path) -> bool {
     let name = path.file_name().map(OsStr::as_bytes).unwrap_or_default();
     name.windows(3).any(|part| part == b".so") || name.ends_with(b".dylib")
 }
 
-/// Loads a plugin from a shared library and returns its filter if the filter has the given
-/// identifier. Otherwise, closes the library.
+/// Loads a plugin from a shared library. Returns its filter if the filter has the given identifier.
+/// Otherwise, closes the library.
 fn load_from(path: &Path, id: c_int) -> Option<UserFilter> {
     let path = CString::new(path.as_os_str().as_bytes()).ok()?;
     // SAFETY: the path ends with a zero byte. Loading runs the initializers of the library; the
@@ -97,8 +97,8 @@ fn load_from(path: &Path, id: c_int) -> Option<UserFilter> {
     filter
 }
 
-/// Returns the C struct of the filter that a loaded plugin provides, or `None` if the plugin is not
-/// a filter.
+/// Returns the C struct of the filter in a loaded plugin. Returns `None` if the plugin is not a
+/// filter.
 fn info(library: *mut c_void) -> Option<*const c_void> {
     // SAFETY: the handle comes from `dlopen`; the names end with a zero byte.
     let (kind, info) = unsafe {

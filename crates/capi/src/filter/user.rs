@@ -28,8 +28,8 @@ pub struct UserFilter {
     pub class: FilterClass,
 }
 
-/// A block of chunk bytes from C's allocator that a filter's function may replace. The block is
-/// freed on drop.
+/// A memory block with chunk bytes from C's allocator. A filter's function may replace the block.
+/// The block is freed on drop.
 struct Block(*mut c_void);
 
 impl Drop for Block {
@@ -38,8 +38,8 @@ impl Drop for Block {
     }
 }
 
-/// Temporary identifiers that the functions of a user's filter receive. The identifiers are
-/// released on drop.
+/// Temporary identifiers for a call of a user's filter function. The identifiers are released on
+/// drop.
 struct Temporary(Vec<hid_t>);
 
 impl Drop for Temporary {
@@ -114,8 +114,8 @@ impl UserFilter {
         Some((Temporary(all.to_vec()), all))
     }
 
-    /// Returns the error for a call of a user's filter after the library has been closed, when no
-    /// identifiers exist.
+    /// Returns the error for a call of a user's filter after the library was closed. At that time,
+    /// no identifiers exist.
     fn without_identifiers(&self) -> FilterError {
         FilterError::refused(self.id(), "the library has been closed")
     }

@@ -70,7 +70,7 @@ pub fn at(group: &Group, index: Index, order: Order, number: hsize_t) -> Outcome
     )
 }
 
-/// Returns the creation order number that the next link added to the group gets, or 0 if the group
+/// Returns the creation order number for the next new link of the group. Returns 0 if the group
 /// does not track the creation order.
 ///
 /// # Errors

@@ -19,7 +19,7 @@ pub use table::{
 
 use crate::ctypes::{IdKind, hid_t};
 
-/// The number of bits of an identifier below the bits that contain its kind.
+/// The number of low bits of an identifier. The bits above contain the kind of the identifier.
 const KIND_SHIFT: u32 = 56;
 
 /// Returns the identifier of the predefined resource with the given kind and number.
@@ -27,8 +27,8 @@ pub const fn constant(kind: IdKind, number: u32) -> hid_t {
     (kind as hid_t) << KIND_SHIFT | number as hid_t
 }
 
-/// Returns the kind number that the bits of an identifier contain, even if the identifier refers to
-/// no resource.
+/// Returns the kind number from the bits of an identifier. The identifier need not refer to a
+/// resource.
 pub fn kind_number(id: hid_t) -> Option<c_int> {
     let kind = (id >> KIND_SHIFT) & 0x7f;
     (id > 0 && kind != 0).then(|| c_int::try_from(kind).ok()).flatten()

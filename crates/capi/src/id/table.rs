@@ -12,10 +12,10 @@ use super::{Entry, KIND_SHIFT, kind_number, user};
 use crate::call_user;
 use crate::ctypes::hid_t;
 
-/// The smallest number in identifiers that are not predefined.
+/// The smallest number of an identifier that is not predefined.
 const FIRST_NUMBER: i64 = 1 << 20;
 
-/// An entry of the identifier table: the resource, and the number of references to its identifier.
+/// An entry of the identifier table: the resource, and the reference count of its identifier.
 #[derive(Debug)]
 struct Slot {
     /// The object to which the identifier refers.
@@ -27,8 +27,8 @@ struct Slot {
     predefined: bool,
 }
 
-/// A hasher that uses an identifier as its own hash value, because identifiers differ in their low
-/// bits.
+/// A hasher for identifiers. The hash value is the identifier itself, because identifiers differ in
+/// their low bits.
 #[derive(Debug, Default)]
 struct IdHasher(u64);
 
@@ -133,7 +133,7 @@ pub fn list(kind: c_int) -> Vec<(hid_t, Entry)> {
     found
 }
 
-/// Removes the identifiers of a user-defined kind and frees their objects with the user's function.
+/// Removes the identifiers of a user-defined kind and frees their objects by the user's function.
 /// If the function fails for an object, its identifier stays in the table, unless `force` is true.
 pub fn clear_user_kind(kind: c_int, force: bool) {
     for (id, entry) in list(kind) {
@@ -144,8 +144,8 @@ pub fn clear_user_kind(kind: c_int, force: bool) {
     }
 }
 
-/// Frees an object of a user-defined identifier kind with the user's function. Returns `true` if
-/// the function succeeds or does not exist.
+/// Frees an object of a user-defined identifier kind by calling the user's function. Returns `true`
+/// if the function succeeds or does not exist.
 fn free_user(object: user::UserObject) -> bool {
     let Some(free) = user::find(object.kind).and_then(|kind| kind.free) else { return true };
     let request = std::ptr::null_mut();

@@ -10,7 +10,7 @@ use crate::ctypes::{FIRST_USER_KIND, herr_t};
 /// (`H5I_free_t`).
 pub type Free = unsafe extern "C" fn(*mut c_void, *mut *mut c_void) -> herr_t;
 
-/// The largest number of an identifier kind, because an identifier has seven bits for the kind.
+/// The largest number of an identifier kind. An identifier has seven bits for the kind.
 const MAX_KIND: c_int = 126;
 
 /// An object of a user-defined identifier kind: a pointer that the library does not interpret.
@@ -61,8 +61,7 @@ pub fn remove(number: c_int) -> bool {
     kinds.len() != before
 }
 
-/// Changes the number of references to a user-defined identifier kind by `by` and returns the new
-/// number.
+/// Changes the reference count of a user-defined identifier kind by `by` and returns the new count.
 fn change(number: c_int, by: c_int) -> Option<c_int> {
     let mut kinds = KINDS.lock();
     let kind = kinds.iter_mut().find(|kind| kind.number == number)?;

@@ -56,8 +56,9 @@ pub fn find(id: hid_t) -> Outcome<Arc<PropertyList>> {
     }
 }
 
-/// Checks that an identifier is `H5P_DEFAULT` or refers to a property list whose class equals the
-/// class of the identifier `class` or descends from it. `subject` names the list in the error.
+/// Checks the class of a property list. The identifier must be `H5P_DEFAULT`, or the class of its
+/// list must be equal to the class of the identifier `class` or descend from it. `subject` names
+/// the list in the error.
 ///
 /// # Errors
 /// Fails with a bad type if the identifier refers to anything else.

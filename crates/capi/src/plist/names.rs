@@ -64,12 +64,12 @@ impl Known {
 
 /// A value of a library property that has a fixed size in C.
 trait Scalar: Sized {
-    /// The encoding of this type of property value in an encoded property list.
+    /// The form of a property value in an encoded property list.
     const FORM: Form;
     /// Returns the bytes of the property value as C programs store them in memory.
     fn store(&self) -> Vec<u8>;
-    /// Returns the property value of bytes from a C program, or `None` if the number of bytes is
-    /// wrong.
+    /// Decodes a property value from the bytes of a C program. Returns `None` if the number of
+    /// bytes is wrong.
     fn load(bytes: &[u8]) -> Option<Self>;
 }
 

@@ -285,8 +285,8 @@ pub struct FilterEntry {
 }
 
 impl FilterEntry {
-    /// Returns hyperslab's filter specification of the filter for a new dataset, or `None` if the
-    /// filter identifier is out of range.
+    /// Returns hyperslab's filter specification for a filter of a new dataset. Returns `None` if
+    /// the filter identifier is out of range.
     pub fn spec(&self) -> Option<FilterSpec> {
         let id = u16::try_from(self.id).ok()?;
         let flags = u16::try_from(self.flags & 0xffff).ok()?;
@@ -382,8 +382,8 @@ pub struct LinkAccess {
     pub external_callback: ExternalLinkCallback,
 }
 
-/// The value of the link access property `external_flags` that opens an external link's file with
-/// the flags of the file that contains the link.
+/// The value of the link access property `external_flags` for the default access. An external
+/// link's file is then opened with the flags of the file that contains the link.
 pub const DEFAULT_EXTERNAL_FLAGS: c_uint = 0xffff;
 
 impl Default for LinkAccess {
@@ -474,7 +474,7 @@ pub struct ObjectCopy {
     pub merge_callback: MergeCallback,
 }
 
-/// The value of a chunk cache property that stands for the setting of the file.
+/// The value of a chunk cache property that requests the setting of the file.
 pub const UNSET_SIZE: usize = usize::MAX;
 
 /// The value in a list of external raw data files that stands for a file without a size limit.

@@ -174,7 +174,7 @@ impl PropertyList {
         Ok(list)
     }
 
-    /// Returns a copy of the property list, after the user's copy functions have run.
+    /// Calls the user's copy functions and returns a copy of the property list.
     ///
     /// # Errors
     /// Fails if a user's function for a property fails.

@@ -53,7 +53,7 @@ pub fn combine(
     Ok(a.combine(operation, &b, &limits)?)
 }
 
-/// Converts a selection of all elements to a hyperslab, and returns any other selection unchanged.
+/// Returns a selection of all elements as a hyperslab. Returns any other selection unchanged.
 fn blocks_of(selection: &Selection, extent: &Dataspace) -> Selection {
     match selection {
         Selection::All if extent.dims().contains(&0) => Selection::None,
@@ -82,13 +82,13 @@ fn limits(a: &Selection, operation: SetOperation, b: &Selection, extent: &Datasp
     Ok(open.into_iter().zip(&high).map(limit).collect())
 }
 
-/// Returns whether a selection of elements is an unlimited hyperslab.
+/// Returns true if a selection of elements is an unlimited hyperslab.
 fn is_unlimited(selection: &Selection) -> bool {
     matches!(selection, Selection::Hyperslab(Hyperslab::Regular(slab)) if slab.is_unlimited())
 }
 
-/// Returns for each dimension whether the selection is a hyperslab that is unlimited in this
-/// dimension.
+/// Returns a flag for each dimension of a selection. The flag is true if the selection is a
+/// hyperslab that is unlimited in this dimension.
 fn open_dimensions(selection: &Selection) -> Vec<bool> {
     match selection {
         Selection::Hyperslab(Hyperslab::Regular(slab)) => {

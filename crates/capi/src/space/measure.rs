@@ -20,8 +20,8 @@ pub fn count(space: &CSpace) -> Outcome<u64> {
     count_in(&space.extent, &space.selection)
 }
 
-/// Returns the number of elements that `selection` selects in an array of the shape `extent`, in
-/// the same form as [`count`].
+/// Returns the number of elements that `selection` selects in an array of the shape `extent`. For
+/// an unlimited hyperslab, returns `UNLIMITED`.
 ///
 /// # Errors
 /// Fails if the number does not fit in 64 bits.
@@ -46,7 +46,7 @@ pub fn count_in(extent: &Dataspace, selection: &Selection) -> Outcome<u64> {
 }
 
 /// Returns the lowest and the highest selected coordinate of a selection in each dimension, without
-/// the offset, or `None` if no element is selected. In an unlimited dimension, the highest
+/// the offset. Returns `None` if no element is selected. In an unlimited dimension, the highest
 /// coordinate is [`UNLIMITED`].
 pub fn corners(selection: &Selection, extent: &Dataspace) -> Option<(Dims, Dims)> {
     match selection {
@@ -65,8 +65,8 @@ pub fn corners(selection: &Selection, extent: &Dataspace) -> Option<(Dims, Dims)
     }
 }
 
-/// Returns the last coordinate of a regular hyperslab in each dimension. The sums saturate, because
-/// no dataspace contains the coordinate [`UNLIMITED`].
+/// Returns the last coordinate of a regular hyperslab in each dimension. On overflow, returns
+/// `UNLIMITED`, which is no coordinate of any dataspace.
 fn ends(slab: &RegularHyperslab) -> Dims {
     let parts = slab.start.iter().zip(&slab.stride).zip(slab.count.iter().zip(&slab.block));
     let last = |((start, stride), (count, block)): ((&u64, &u64), (&u64, &u64))| {
@@ -130,7 +130,7 @@ pub fn is_valid(space: &CSpace) -> bool {
     }
 }
 
-/// Adds the offset of a selection to coordinates, except to coordinates that are [`UNLIMITED`].
+/// Adds the offset of a selection to coordinates. Coordinates that are `UNLIMITED` stay unchanged.
 fn move_all(coordinates: &mut [u64], offset: &[i64]) -> Outcome<()> {
     for (at, by) in coordinates.iter_mut().zip(offset).filter(|(at, _)| **at != UNLIMITED) {
         *at = at.checked_add_signed(*by).ok_or_else(|| {
@@ -140,7 +140,7 @@ fn move_all(coordinates: &mut [u64], offset: &[i64]) -> Outcome<()> {
     Ok(())
 }
 
-/// Returns the selection that results when an offset is added to all coordinates of a selection.
+/// Adds an offset to all coordinates of a selection and returns the new selection.
 ///
 /// # Errors
 /// Fails if the offset makes a coordinate negative.

@@ -48,8 +48,8 @@ impl CSpace {
     }
 }
 
-/// Returns the extent of a new simple dataspace without dimensions, to which the program adds
-/// dimensions later.
+/// Returns the extent of a new simple dataspace without dimensions. The program adds dimensions
+/// later.
 pub fn empty_extent() -> Dataspace {
     Dataspace::simple(&[])
 }

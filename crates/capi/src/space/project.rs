@@ -6,11 +6,11 @@ use hyperslab::{Block, Points, Selection, SetOperation};
 use super::{CSpace, combine, count, intersects};
 use crate::error::{Failure, Outcome, codes};
 
-/// A span of consecutive positions in the order of a selection: first position and count.
+/// A range of consecutive positions in the order of a selection: first position and count.
 type Span = (u64, u64);
 
-/// Returns a dataspace that selects the elements of the selection of `target` at the positions
-/// where `part` selects elements of the selection of `source`.
+/// Returns a dataspace from the selections of `source` and `target`. If `part` selects an element
+/// of the first one, the new dataspace selects the element at the same position of the second one.
 ///
 /// # Errors
 /// Fails if the two selections have different element counts or are unlimited.
@@ -37,8 +37,8 @@ fn limits(space: &CSpace) -> Vec<u64> {
     }
 }
 
-/// Returns the positions, in the order of the selection of `source`, at which `part` selects
-/// elements.
+/// Returns the positions of the elements that `part` selects. Positions count in the order of the
+/// selection of `source`.
 fn spans(source: &CSpace, part: &CSpace) -> Outcome<Vec<Span>> {
     let mut spans = Vec::new();
     if let Selection::Points(points) = &source.selection {
@@ -83,8 +83,8 @@ fn spans(source: &CSpace, part: &CSpace) -> Outcome<Vec<Span>> {
     Ok(spans)
 }
 
-/// Returns the distance in elements from the start of the run `outer` to the start of the run
-/// `inner`, or `None` if `outer` does not contain that start.
+/// Returns the number of elements from the start of the run `outer` to the start of the run
+/// `inner`. Returns `None` if `inner` does not start inside `outer`.
 fn within(outer: &Run, inner: &Run) -> Option<u64> {
     let ((outer_last, outer_row), (inner_last, inner_row)) =
         (outer.start.split_last()?, inner.start.split_last()?);
@@ -92,7 +92,7 @@ fn within(outer: &Run, inner: &Run) -> Option<u64> {
     (outer_row == inner_row && distance < outer.length).then_some(distance)
 }
 
-/// Returns the part of a run of elements after the run's first `length` elements.
+/// Returns the rest of a run of elements after its first `length` elements.
 fn rest(mut run: Run, length: u64) -> Run {
     if let Some(last) = run.start.last_mut() {
         *last += length;
@@ -101,8 +101,8 @@ fn rest(mut run: Run, length: u64) -> Run {
     run
 }
 
-/// Appends a span of positions in a selection to a list of spans, and merges it with an adjacent
-/// last span.
+/// Appends a range of positions in a selection to a list of ranges. Joins it with the last range of
+/// the list if both are adjacent.
 fn append(spans: &mut Vec<Span>, (start, length): Span) {
     match spans.last_mut() {
         Some((first, number)) if *first + *number == start => *number += length,
@@ -110,8 +110,8 @@ fn append(spans: &mut Vec<Span>, (start, length): Span) {
     }
 }
 
-/// Returns a selection of the elements at the given positions in the order of the selection of
-/// `space`.
+/// Returns a selection of the elements at the given positions. Positions count in the order of the
+/// selection of `space`.
 fn at_spans(space: &CSpace, spans: &[Span]) -> Outcome<Selection> {
     let missing = || Failure::new(codes::DATASPACE, codes::CANTSELECT, "a position has no element");
     if let Selection::Points(points) = &space.selection {

@@ -48,7 +48,7 @@ pub fn same_shape(a: &CSpace, b: &CSpace) -> Outcome<bool> {
     Ok(a.eq(b.into_iter().map(|block| (block.start, block.end))))
 }
 
-/// Returns the pattern of a dataspace's regular selection in each dimension, or `None` for an
+/// Returns the pattern of a dataspace's regular selection in each dimension. Returns `None` for an
 /// irregular selection.
 fn patterns(space: &CSpace) -> Outcome<Option<Vec<Pattern>>> {
     Ok(match &space.selection {
@@ -88,8 +88,7 @@ fn blocks(space: &CSpace, low: &[u64]) -> Outcome<Option<Vec<Block>>> {
 }
 
 /// Returns the coordinates of a dataspace's selected elements relative to the lowest corner, in the
-/// order of the selection. The other selection of the comparison is a point selection of the same
-/// size.
+/// order of the selection. The selection is compared with a point selection of the same size.
 fn coordinates(space: &CSpace, number: u64, low: &[u64]) -> Outcome<Option<Vec<Dims>>> {
     let relative = |at: &[u64]| at.iter().zip(low).map(|(at, low)| at.saturating_sub(*low)).collect::<Dims>();
     if let Selection::Points(Points { rank, coordinates }) = &space.selection {

@@ -4,17 +4,17 @@ use hyperslab_exact::to_u64;
 
 use super::access::Access;
 
-/// The cost of finding, fetching and starting to decode a chunk, expressed as the number of bytes
-/// that can be read in the same time.
+/// The fixed cost of a chunk for the command `bench-file`: the time for finding, fetching and
+/// starting to decode it. The unit is the number of bytes that can be read in this time.
 const CHUNK_COST_BYTES: f64 = 16_384.0;
 
 /// The number of bytes in a page: the smallest number that a file system reads at once.
 const PAGE_BYTES: f64 = 4096.0;
 
-/// The sizes of the chunks for which a cost is estimated, in bytes.
+/// The sizes, in bytes, of the chunks for which `bench-file` estimates a cost.
 const CHUNK_BYTES: [f64; 4] = [65_536.0, 262_144.0, 1_048_576.0, 4_194_304.0];
 
-/// The largest ratio of a layout's cost to the lowest cost at which both layouts count as equally
+/// The largest ratio between the costs of two storage layouts that `bench-file` considers equally
 /// good.
 const MAX_COST_RATIO: f64 = 1.1;
 
@@ -36,8 +36,7 @@ impl Layout {
     }
 }
 
-/// A storage layout that `bench-file` may recommend, and its estimated cost for each access
-/// pattern.
+/// A storage layout that `bench-file` may recommend, with its cost for each access pattern.
 #[derive(Debug, Clone)]
 pub(super) struct Candidate {
     pub(super) layout: Layout,
@@ -47,7 +46,7 @@ pub(super) struct Candidate {
     pub(super) cost: f64,
 }
 
-/// The model for estimates of the cost of layouts: an array and the access patterns.
+/// The input of the cost estimates of `bench-file`: the shape of an array, and the access patterns.
 #[derive(Debug)]
 pub(super) struct Model<'a> {
     pub(super) dims: &'a [u64],
@@ -92,8 +91,8 @@ impl Model<'_> {
         candidates
     }
 
-    /// Returns two cost factors of an access pattern: the bytes read per requested byte, and the
-    /// same number with the fixed cost of each chunk included.
+    /// Returns two cost factors of an access pattern. The first is the number of bytes read per
+    /// requested byte. The second adds the fixed cost of each chunk to the first.
     fn cost(&self, layout: &Layout, access: Access) -> (f64, f64) {
         match layout {
             Layout::Chunked(chunk) => self.chunked(chunk, access),
@@ -115,8 +114,8 @@ impl Model<'_> {
         (bytes / wanted, chunks.mul_add(CHUNK_COST_BYTES, bytes) / wanted)
     }
 
-    /// Returns the cost factors of reading runs of contiguous elements. Each run takes whole file
-    /// system pages.
+    /// Returns the cost factors of an access pattern for a contiguous dataset. The read of each run
+    /// of elements takes whole file system pages.
     fn contiguous(&self, access: Access) -> (f64, f64) {
         let all = self.dims.iter().fold(float(self.size), |bytes, size| bytes * float(*size));
         let (wanted, runs) = match access {
@@ -134,7 +133,7 @@ impl Model<'_> {
         (bytes / wanted, fetches.mul_add(CHUNK_COST_BYTES, bytes) / wanted)
     }
 
-    /// Returns the chunk shapes for which a cost is estimated, without duplicates.
+    /// Returns the chunk shapes for which `bench-file` estimates a cost, without duplicates.
     pub(super) fn shapes(&self) -> Vec<Vec<u64>> {
         let mut shapes = Vec::new();
         let rank = self.dims.len();
@@ -162,9 +161,8 @@ impl Model<'_> {
         shapes
     }
 
-    /// Returns a chunk shape of about `elements` elements whose sides are in proportion to the
-    /// weights of the dimensions. A side is at most as long as the array; the remaining sides
-    /// become longer to compensate.
+    /// Returns a chunk shape of about `elements` elements. The sides are in proportion to the
+    /// weights, but no side is longer than the dataset; other sides become longer to compensate.
     fn balanced(&self, elements: f64, weights: &[f64]) -> Vec<u64> {
         let mut shape: Vec<Option<u64>> = vec![None; self.dims.len()];
         loop {

@@ -21,11 +21,11 @@ const BLOCK_BYTES: u64 = 16 << 20;
 /// The size of the largest chunk whose reading is measured, in bytes.
 const MAX_CHUNK_BYTES: u64 = 16 * BLOCK_BYTES;
 
-/// The seed of the random regions. With a fixed seed, each run of the program reads the same
-/// regions.
+/// The seed for the choice of random regions. With a fixed seed, each run of the program reads the
+/// same regions.
 const SEED: u64 = 5;
 
-/// The measured number, bytes and duration of read requests of one kind.
+/// The number, the bytes and the duration of read requests of one kind, measured by `bench-file`.
 #[derive(Debug)]
 pub(super) struct Measurement {
     pub(super) request: Request,
@@ -42,14 +42,14 @@ pub(super) struct Measurement {
     pub(super) complete: bool,
 }
 
-/// A kind of read request: an access pattern, or a single chunk.
+/// A kind of read request that `bench-file` measures: an access pattern, or a single chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Request {
     Access(Access),
     Chunk,
 }
 
-/// A benchmark of one dataset: the file, the dataset, and the time limit.
+/// A running benchmark of one dataset in `bench-file`: the file, the dataset, and the time limit.
 #[derive(Debug)]
 pub(super) struct Bench<'a> {
     pub(super) open: &'a OpenArguments,
@@ -115,8 +115,8 @@ enum Regions {
 }
 
 impl Regions {
-    /// Returns the regions of a dataset for a kind of read request. Returns `None` if the dataset
-    /// has no regions of this kind, or if its chunks are too large for a measurement.
+    /// Returns the regions of a dataset that a kind of read request reads. Returns `None` if the
+    /// dataset has no such regions, or if its chunks are too large for a measurement.
     fn of(dataset: &Dataset, request: Request) -> Result<Option<Self>> {
         let dims = dataset.dataspace().dims().to_vec();
         if dataset.dataspace().element_count().is_none_or(|count| count == 0) {
@@ -170,7 +170,8 @@ fn bytes_of(element: u64, mut sides: impl Iterator<Item = u64>) -> Option<u64> {
     sides.try_fold(element, u64::checked_mul)
 }
 
-/// Halves the longest sides of a region until the region has at most [`BLOCK_BYTES`].
+/// Halves the longest side of a region repeatedly until its elements have at most `BLOCK_BYTES`
+/// bytes.
 fn bounded(mut shape: Vec<u64>, size: u64) -> Vec<u64> {
     while bytes_of(size, shape.iter().copied()).is_none_or(|bytes| bytes > BLOCK_BYTES) {
         let Some(longest) = shape.iter_mut().max().filter(|side| **side > 1) else { break };
@@ -180,13 +181,13 @@ fn bounded(mut shape: Vec<u64>, size: u64) -> Vec<u64> {
 }
 
 impl Measurement {
-    /// Returns the read rate of a measurement: bytes per second of the measured time.
+    /// Returns the measured read rate of the requests, in bytes per second.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast clamps")]
     pub(super) fn rate(&self, bytes: u64) -> u64 {
         (float(bytes) / self.time.as_secs_f64().max(1e-9)) as u64
     }
 
-    /// Returns the mean duration of one read request of a measurement.
+    /// Returns the mean duration of one measured read request.
     pub(super) fn each(&self) -> Duration {
         self.time.div_f64(float(self.requests.max(1)))
     }

@@ -25,7 +25,7 @@ use crate::open::OpenArguments;
 use crate::output::{self, FAINT, styled};
 use crate::progress;
 
-/// The number of datasets that are measured if the arguments name none.
+/// The number of datasets that `bench-file` measures if the arguments name no dataset.
 const DEFAULT_DATASETS: usize = 3;
 
 /// The arguments of `bench-file`.
@@ -123,8 +123,8 @@ pub(crate) fn run(arguments: &BenchFileArguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Measures the access to one dataset. `datasets` is the number of datasets that share the time
-/// limit.
+/// Measures the read requests on one dataset for `bench-file`. `datasets` is the number of datasets
+/// that share the time limit.
 fn measure(arguments: &BenchFileArguments, path: &str, datasets: usize, report: &mut Report) -> Result<()> {
     let requests: Vec<Request> =
         report.accesses.iter().copied().map(Request::Access).chain([Request::Chunk]).collect();

@@ -15,11 +15,11 @@ use crate::ls::dataset::{layout_name, shape, sizes};
 use crate::output::{self, DATASET, DATATYPE, FAINT, PLAIN, VALUE, bytes, escape, heading, styled};
 use crate::sections::{filter_name, share};
 
-/// The smallest ratio of the present cost to the cost of another layout at which the other layout
-/// is recommended.
+/// The smallest improvement for which `bench-file` recommends another layout: the present cost
+/// divided by the cost of the other layout.
 const MIN_IMPROVEMENT: f64 = 1.3;
 
-/// The largest number of alternative chunk layouts in a report of `bench-file`.
+/// The largest number of alternative layouts in a report of `bench-file`.
 const MAX_OTHERS: usize = 4;
 
 /// The report of `bench-file` on one dataset: its storage, measurements and estimates.
@@ -78,7 +78,7 @@ impl Report {
         }
     }
 
-    /// Returns the best alternative layout of the report, if its cost is low enough for a
+    /// Returns the best alternative layout of the report if its cost is low enough for a
     /// recommendation.
     fn better(&self) -> Option<&Candidate> {
         let present = self.present.as_ref()?;
@@ -259,7 +259,7 @@ fn title(access: Access, rank: usize) -> String {
     }
 }
 
-/// Returns the text of a factor, such as `1.0×`, `25×` or `3e6×`.
+/// Returns a cost factor as text, such as `1.0×`, `25×` or `3e6×`.
 fn times(number: f64) -> String {
     match number {
         number if number < 9.95 => format!("{number:.1}×"),
@@ -277,8 +277,8 @@ fn short(time: Duration) -> String {
     }
 }
 
-/// Returns a character of an object path, escaped for the path pattern of the option `--layout`.
-/// For an equals sign, which would end the pattern, returns `?`.
+/// Returns a character of a path, escaped for the path pattern of the option `--layout`. Replaces
+/// an equals sign by `?`, because an equals sign ends the pattern.
 fn pattern(character: char) -> Vec<char> {
     match character {
         '*' | '?' | '\\' => vec!['\\', character],

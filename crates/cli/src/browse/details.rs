@@ -9,12 +9,12 @@ use crate::ls::tree::details;
 use crate::output::{chain, escape};
 use crate::values::paths::Paths;
 
-/// The largest number of values of an attribute that the browser decodes.
+/// The largest number of values of one attribute that the browser decodes.
 const MAX_VALUES: usize = 32;
-/// The largest width of an attribute value in the browser, in columns.
+/// The largest width of an attribute's value in the browser, in screen columns.
 const MAX_COLUMNS: usize = 120;
 
-/// The properties and attributes of the selected object: names and texts.
+/// The properties and attributes of the selected object in the browser, as names and texts.
 #[derive(Debug, Default)]
 pub(super) struct Details {
     pub(super) properties: Vec<(String, String)>,

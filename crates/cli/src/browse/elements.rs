@@ -28,8 +28,8 @@ pub(super) struct Elements {
     read: Option<(Part, Form, Content)>,
 }
 
-/// The elements in the visible part of the browser's window, or the reason why the browser cannot
-/// show them.
+/// The elements of the visible part of a dataset in the browser, or the reason why they cannot be
+/// shown.
 #[derive(Debug, Clone)]
 pub(super) enum Content {
     /// The text of each element in C order.
@@ -44,8 +44,8 @@ impl Elements {
         Self { dataset, window, form: Form::Table, read: None }
     }
 
-    /// Returns the part of the browser's window that fits in `rows` × `columns` cells, and the
-    /// elements of this part.
+    /// Returns the part of the browser's window that fits in `rows` × `columns` cells, with its
+    /// elements.
     pub(super) fn part(&mut self, rows: u64, columns: u64, paths: &Paths) -> (&Part, &Content) {
         let step = if self.form == Form::Plot { self.window.step } else { 1 };
         let part = self.window.part(rows, columns, step);
@@ -91,7 +91,7 @@ fn content(
     }
 }
 
-/// Returns the texts of the dataset elements for the cells of the browser's table.
+/// Returns the texts of the elements for the cells of the browser's table.
 fn texts(stored: &Stored, paths: &Paths) -> anyhow::Result<Vec<String>> {
     let size = to_usize(stored.datatype().size.into())?.max(1);
     let mut texts = Vec::new();

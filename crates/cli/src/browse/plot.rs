@@ -11,13 +11,13 @@ use super::elements::{Content, Elements};
 use super::window::Part;
 use crate::values::paths::Paths;
 
-/// Colours of the palette of the browser's images, from small to large values.
+/// The colours of a plot in the browser, from small to large values.
 const RAMP: [u8; 12] = [17, 18, 19, 20, 26, 32, 38, 44, 84, 155, 190, 226];
-/// The colour of image cells whose value is not a number.
+/// The colour of plot cells in the browser whose value is not a number.
 const NOTHING: u8 = 236;
 
-/// Draws the browser's plot of the visible elements. Returns the number of screen rows that the
-/// plot takes.
+/// Draws a plot of the visible elements in the browser. Returns the number of rows that the plot
+/// shows.
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, elements: &mut Elements, paths: &Paths) -> u64 {
     let is_line = elements.window.column.is_none();
     // A line has two points in each column, an image two cells in each line. The last line of an
@@ -44,7 +44,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, elements: &mut Elements, p
     shown
 }
 
-/// Returns the smallest and the largest finite number of a slice of numbers.
+/// Returns the smallest and the largest finite number of the plotted elements.
 fn range(numbers: &[f64]) -> Option<(f64, f64)> {
     let finite = numbers.iter().copied().filter(|number| number.is_finite());
     let (low, high) = finite
@@ -76,7 +76,8 @@ fn line(
     frame.render_widget(Chart::new(vec![dataset]).x_axis(x).y_axis(y), area);
 }
 
-/// Draws an image of half-block characters, and the range of values below the image.
+/// Draws two-dimensional elements as an image of half-block characters. Draws the range of values
+/// below the image.
 fn image(frame: &mut Frame<'_>, area: Rect, numbers: &[f64], part: &Part, (low, high): (f64, f64)) {
     let columns = usize::try_from(part.columns).map_or(1, |columns| columns.max(1));
     let colour = |number: Option<&f64>| number.map_or(Color::Reset, |number| shade(*number, low, high));

@@ -15,7 +15,7 @@ use super::app::App;
 use crate::open::OpenArguments;
 use crate::output::escape;
 
-/// The time between two checks of the browser for signals.
+/// The interval in which the browser checks for signals.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Shows the browser until the user ends it, or until a signal. After a signal, returns 128 and the
@@ -60,8 +60,8 @@ fn show(terminal: &mut DefaultTerminal, app: &mut App, stopped: &AtomicUsize) ->
     }
 }
 
-/// Installs signal handlers for the browser. A handler stores the number of the signal in the
-/// returned value, so that the browser can restore the terminal before it ends.
+/// Installs signal handlers for the browser. When a signal arrives, its handler stores the signal's
+/// number in the returned variable. The browser can then restore the terminal before it ends.
 fn stop_on_signals() -> Result<Arc<AtomicUsize>> {
     let stopped = Arc::new(AtomicUsize::new(0));
     #[cfg(unix)]

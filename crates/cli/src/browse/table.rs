@@ -11,7 +11,7 @@ use super::elements::{Content, Elements};
 use crate::output::{cut, spaces, width};
 use crate::values::paths::Paths;
 
-/// The width of a column of the browser's table with the gap after it.
+/// The width of a table column in the browser, with the gap after the column.
 const COLUMN: u16 = 13;
 /// The width of the row coordinates at the left of the browser's table, with the gap after them.
 const COORDINATES: u16 = 12;
@@ -57,7 +57,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, elements: &mut Elements, p
     shown
 }
 
-/// Returns a text that is extended by spaces or cut to the width of `columns` columns.
+/// Pads a text with spaces, or cuts the text, to the width of `columns` columns.
 fn padded(text: &str, columns: usize, is_right: bool) -> String {
     let text = cut(text, columns.max(2) - 1);
     let gap = spaces(width(&text), columns.max(2) - 1);

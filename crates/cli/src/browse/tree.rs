@@ -56,13 +56,13 @@ impl Tree {
         tree
     }
 
-    /// Returns the object on the selected line of the browser's tree, or `None` if the line leads
+    /// Returns the selected object of the browser's tree. Returns `None` if the selected line leads
     /// to no object in this file.
     pub(super) fn object(&mut self) -> Option<Object> {
         self.nodes.get_mut(self.selected).and_then(Node::object)
     }
 
-    /// Returns the node on the selected line of the browser's tree.
+    /// Returns the node of the browser's tree on the selected line.
     pub(super) fn node(&self) -> Option<&Node> {
         self.nodes.get(self.selected)
     }
@@ -83,7 +83,7 @@ impl Tree {
         format!("/{}", names.join("/"))
     }
 
-    /// Moves the selection of the browser's tree up or down by a number of lines.
+    /// Moves the selected line of the browser's tree up or down by a number of lines.
     pub(super) fn move_by(&mut self, lines: isize) {
         let last = self.nodes.len().max(1) - 1;
         // The selection stays within the lines.
@@ -125,8 +125,8 @@ impl Tree {
         self.selected = above.unwrap_or(self.selected);
     }
 
-    /// Returns the visible lines of the browser's tree, each with the kind of its object and true
-    /// for the selected line. Scrolls so that the selected line is visible.
+    /// Returns the visible lines of the browser's tree: each line with the kind of its object, and
+    /// a flag for the selected line. Scrolls until the selected line is visible.
     pub(super) fn visible(&mut self, lines: usize) -> Vec<(&Node, Option<ObjectKind>, bool)> {
         self.first = self.first.min(self.selected);
         if self.selected >= self.first + lines.max(1) {
@@ -144,8 +144,8 @@ impl Tree {
 }
 
 impl Node {
-    /// Returns the object of a line of the browser's tree. The first call follows the link to the
-    /// object.
+    /// Returns the object that a line of the browser's tree shows. The first call follows the link
+    /// to the object.
     fn object(&mut self) -> Option<Object> {
         if let Target::Link(group, link) = &self.target {
             let found = match &link.target {

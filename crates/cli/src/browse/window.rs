@@ -3,7 +3,7 @@
 
 use crate::selection::Taken;
 
-/// The part of a dataset that the browser shows: a window of at most two dimensions.
+/// The part of a dataset that the browser can show: a window of at most two dimensions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Window {
     dims: Vec<u64>,
@@ -29,8 +29,8 @@ pub(super) struct Part {
 }
 
 impl Window {
-    /// Returns the browser's window of a dataset, which starts at the first coordinates and shows
-    /// the last two dimensions.
+    /// Returns the browser's window for a dataset. The window shows the last two dimensions and
+    /// starts at the first coordinates.
     pub(super) fn new(dims: &[u64]) -> Self {
         let rank = dims.len();
         let (row, column) = match rank {
@@ -41,12 +41,12 @@ impl Window {
         Self { dims: dims.to_vec(), row, column, start: vec![0; rank], other: 0, step: 1 }
     }
 
-    /// Returns the size of a dimension of the dataset.
+    /// Returns the size of a dimension of the dataset in the browser's window.
     fn size(&self, dimension: usize) -> u64 {
         self.dims.get(dimension).copied().unwrap_or(0)
     }
 
-    /// Returns the first visible coordinate of a dimension.
+    /// Returns the first visible coordinate of a dimension in the browser's window.
     pub(super) fn start(&self, dimension: Option<usize>) -> u64 {
         dimension.and_then(|dimension| self.start.get(dimension)).copied().unwrap_or(0)
     }
@@ -87,7 +87,7 @@ impl Window {
         }
     }
 
-    /// Moves the browser's window by a number of rows and of columns.
+    /// Moves the browser's window by a number of rows and a number of columns.
     pub(super) fn move_by(&mut self, rows: i64, columns: i64) {
         self.shift(self.row, rows);
         self.shift(self.column, columns);
@@ -109,7 +109,8 @@ impl Window {
         (0..self.dims.len()).filter(|dimension| !is_shown(dimension)).collect()
     }
 
-    /// Returns the active hidden dimension. The keys `<` and `>` change its coordinate.
+    /// Returns the active hidden dimension of the browser's window. The keys `<` and `>` change its
+    /// coordinate.
     fn other(&self) -> Option<usize> {
         let others = self.others();
         others.get(self.other % others.len().max(1)).copied()
@@ -125,7 +126,8 @@ impl Window {
         self.shift(self.other(), by);
     }
 
-    /// Selects the next pair of dimensions as rows and columns of the browser's window.
+    /// Selects other dimensions of the dataset as the rows and columns of the browser's window: the
+    /// next pair.
     pub(super) fn next_dimensions(&mut self) {
         let rank = self.dims.len();
         let (Some(row), Some(column)) = (self.row, self.column) else { return };
@@ -150,8 +152,8 @@ impl Window {
         };
     }
 
-    /// Returns the selection that the browser's window shows as text, such as `[3, 20…, 40…]`.
-    /// Brackets mark the active hidden dimension.
+    /// Returns the visible part of the dataset as text, such as `[3, 20…, 40…]`. Brackets mark the
+    /// active hidden dimension.
     pub(super) fn text(&self) -> String {
         let part = |dimension: usize| {
             let start = self.start(Some(dimension));

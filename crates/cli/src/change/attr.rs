@@ -12,7 +12,7 @@ use crate::open::OpenArguments;
 use crate::output_target::OutputTarget;
 use crate::typed::{TypeName, guess, typed};
 
-/// The arguments of `attr`.
+/// The arguments of the command `attr`, which prints, lists, sets or removes attributes.
 #[derive(Debug, clap::Args)]
 pub(crate) struct AttrArguments {
     #[command(subcommand)]
@@ -107,7 +107,7 @@ enum Action {
 #[derive(Debug, Clone)]
 pub(crate) struct Shape(pub(crate) Vec<u64>);
 
-/// Parses the shape of an attribute, such as `2x3`.
+/// Parses the shape of an attribute on the command line, such as `2x3`.
 pub(crate) fn shape(text: &str) -> Result<Shape, String> {
     let sizes: Result<Vec<u64>, _> = text.split('x').map(|size| size.trim().parse::<u64>()).collect();
     sizes.map(Shape).map_err(|_| format!("`{text}` is not a shape such as 2x3"))

@@ -82,8 +82,8 @@ fn copy(source: &File, target: &File, from: &str, to: &str, options: CopyOptions
     Ok(())
 }
 
-/// Returns the new path of an object. If `to` is a group, the path is the old name in this group,
-/// otherwise `to`.
+/// Returns the path of the copy of an object. If `to` is a group, the path is the object's old name
+/// in this group; otherwise the path is `to`.
 pub(super) fn into_group(target: &File, from: &str, to: &str) -> Result<String> {
     let trimmed = from.trim_end_matches('/');
     let name = trimmed.rsplit_once('/').map_or(trimmed, |(_, name)| name);

@@ -110,8 +110,8 @@ pub(crate) fn rm(arguments: &RmArguments) -> Result<()> {
     })
 }
 
-/// Returns true if the path leads through a hard link to a group. Returns false after an error,
-/// because the removal reports the same error.
+/// Returns true if a hard link at the path leads to a group. Returns false after an error, because
+/// the removal reports the same error.
 fn is_group(file: &hyperslab::File, path: &str) -> bool {
     let trimmed = path.trim_matches('/');
     let (parent, name) = trimmed.rsplit_once('/').unwrap_or(("", trimmed));

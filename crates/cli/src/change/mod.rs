@@ -15,7 +15,7 @@ pub(crate) use copy::{CpArguments, cp};
 pub(crate) use links::{LnArguments, MkdirArguments, MvArguments, RmArguments, ln, mkdir, mv, rm};
 pub(crate) use whole::create_whole;
 
-/// Opens an HDF5 file for a command that changes the file.
+/// Opens the HDF5 file of a command for changes.
 pub(crate) fn open(path: &Path) -> Result<File> {
     let options = OpenOptions::new().write(true);
     let file = options.open(path).with_context(|| format!("cannot open `{}`", path.display()))?;
@@ -31,7 +31,7 @@ pub(crate) fn open_or_create(path: &Path) -> Result<File> {
     FileOptions::new().create_new(path).with_context(|| format!("cannot create `{}`", path.display()))
 }
 
-/// Opens a file for changes, calls `work`, and closes the file.
+/// Opens an HDF5 file for changes, calls `work` with the file, and closes the file.
 pub(crate) fn change<T>(path: &Path, file: File, work: impl FnOnce(&File) -> Result<T>) -> Result<T> {
     let outcome = work(&file).with_context(|| format!("`{}`", path.display()));
     // Changes before an error are kept, as in other commands that take several names.
@@ -41,8 +41,8 @@ pub(crate) fn change<T>(path: &Path, file: File, work: impl FnOnce(&File) -> Res
     Ok(outcome)
 }
 
-/// Returns the path of an object other than the root group. Returns an error for the root group, to
-/// which no link leads.
+/// Returns the path of an object. Returns an error if the path leads to the root group, which has
+/// no name.
 pub(crate) fn named(path: &str) -> Result<&str> {
     if path.trim_matches('/').is_empty() {
         bail!("the path `/` is the root group, to which no link leads");
@@ -50,7 +50,7 @@ pub(crate) fn named(path: &str) -> Result<&str> {
     Ok(path)
 }
 
-/// Parses a chunk shape such as `2x3`.
+/// Parses the shape of a dataset on the command line, such as `2x3`.
 pub(crate) fn shape(text: &str) -> Result<Vec<u64>, String> {
     attr::shape(text).map(|shape| shape.0)
 }

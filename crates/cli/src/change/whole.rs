@@ -10,9 +10,9 @@ use super::{change, named, open};
 use crate::formats::new_object::NewObject;
 use crate::interrupted::new_file_for;
 
-/// Creates an object at `path` of the file `to`. `work` creates the object. The file is created if
-/// it does not exist. If `work` fails, a new file is removed, and an existing file has the same
-/// objects as before. The same holds after a crash.
+/// Creates an object at `path` of the file `to` by calling `work`. Creates the file if it does not
+/// exist. If `work` fails or the program crashes, a new file is removed, and an existing file has
+/// the same objects as before.
 pub(crate) fn create_whole(
     to: &Path,
     path: &str,
@@ -50,8 +50,8 @@ fn create_in(file: &File, path: &str, work: impl FnOnce(&NewObject<'_>) -> Resul
     Ok(file.link_hard(path, &object)?)
 }
 
-/// Returns an error if the path of a new object exists, or leads through an object that is not a
-/// group.
+/// Returns an error if an object exists at the path, or if the path leads through an object that is
+/// not a group.
 fn check_new(file: &File, path: &str) -> Result<()> {
     let mut prefix = String::new();
     for name in path.split('/').filter(|name| !name.is_empty()) {

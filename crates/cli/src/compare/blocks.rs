@@ -11,11 +11,11 @@ use super::grid::Grid;
 /// larger.
 const BLOCK_BYTES: u64 = 8 << 20;
 
-/// The largest number of elements in a block of a comparison. [`BLOCK_BYTES`] alone is no limit for
-/// variable-length data, whose size it does not count.
+/// The largest number of elements in a block of a comparison. The limit `BLOCK_BYTES` alone is not
+/// sufficient, because it does not count variable-length data.
 const MAX_BLOCK_ELEMENTS: u64 = 1 << 20;
 
-/// The order in which the elements of two datasets are compared.
+/// The order in which a comparison of two datasets visits the elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
     /// C order. Chunks may be read more than once.
@@ -24,14 +24,14 @@ pub(crate) enum Order {
     Chunks,
 }
 
-/// A receiver of differences with their coordinates in the dataset.
+/// A receiver of differences between two datasets, with their coordinates.
 pub(crate) trait PlacedListener {
     /// Receives two differing values of an element or of a part of an element. See
     /// [`Listener::found`].
     fn found(&mut self, coordinates: &[u64], part: &[u8], leaf: Leaf<'_>) -> Result<()>;
 
-    /// Returns whether the listener has received enough differences, so that the comparison may
-    /// stop. The comparison may still report further differences.
+    /// Returns true if the receiver of differences needs no more differences, and the comparison
+    /// may stop. The comparison may still report some more.
     fn is_enough(&self) -> bool {
         false
     }
@@ -41,13 +41,14 @@ pub(crate) trait PlacedListener {
     fn progress(&mut self, _compared: u64, _all: u64) {}
 }
 
-/// Returns the number of elements of a shape. The number saturates, because it is only printed.
+/// Returns the number of elements of a shape, for display. On overflow, returns the largest number
+/// of the type.
 pub(crate) fn element_count(dims: &[u64]) -> u64 {
     dims.iter().fold(1, |product: u64, size| product.saturating_mul(*size))
 }
 
-/// Compares the elements of two datasets in the region from the origin to `dims`, which lies in
-/// both datasets.
+/// Compares the elements of two datasets inside the dimensions `dims`. Both datasets contain this
+/// region, which begins at the first coordinates.
 pub(crate) fn compare(
     datasets: [&Dataset; 2],
     dims: &[u64],
@@ -107,9 +108,9 @@ pub(crate) fn compare(
     Ok(())
 }
 
-/// Compares parts of two datasets with the shape `dims`, block by block in C order. A dimension
-/// that may be cut only in certain places is cut into single coordinates or not at all. `read`
-/// reads a block of both parts.
+/// Compares parts of two datasets with the shape `dims`, block by block in C order. If a dimension
+/// can be divided only at certain coordinates, each block has one coordinate or the whole
+/// dimension. `read` reads a block of both parts.
 pub(crate) fn compare_parts(
     dims: &[u64],
     cut_anywhere: &[bool],
@@ -146,8 +147,8 @@ pub(crate) fn compare_values(
     elements.compare(one, other, 0, &mut Within { region: &Region::whole(dims), listener })
 }
 
-/// A listener that converts positions in a block to coordinates in the dataset, and passes each
-/// difference to another listener.
+/// A receiver of differences inside one block. It converts positions in the block to coordinates in
+/// the dataset, and passes each difference to another receiver.
 struct Within<'a> {
     region: &'a Region,
     listener: &'a mut dyn PlacedListener,
@@ -188,7 +189,7 @@ fn has_same_fill([one, other]: [&Dataset; 2], elements: &Elements) -> Result<boo
     }
 }
 
-/// A listener of a comparison that only records whether any difference was found.
+/// A receiver of differences that only records whether any difference was found.
 struct Any(bool);
 
 impl Listener for Any {

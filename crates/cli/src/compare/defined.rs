@@ -6,12 +6,13 @@ use hyperslab::{Dataset, Region, Selection};
 use super::grid::Grid;
 use super::step::{Side, in_step};
 
-/// The number of elements in a block of a comparison of defined elements. A block of one chunk may
+/// The number of elements in a block of a comparison of sparse datasets. A block of one chunk may
 /// have more.
 const BLOCK_ELEMENTS: u64 = 1 << 18;
 
-/// Returns two numbers of elements of sparse datasets in the region from the origin to `dims`: the
-/// elements that only the first dataset defines, and those that only the second dataset defines.
+/// Compares the sets of defined elements of two sparse datasets inside the dimensions `dims`.
+/// Returns two numbers: the elements that only the first dataset defines, and the elements that
+/// only the second dataset defines.
 pub(crate) fn differences(datasets: [&Dataset; 2], dims: &[u64]) -> Result<(u64, u64)> {
     let [dataset, other_dataset] = datasets;
     if dims.contains(&0) {

@@ -10,10 +10,11 @@ use hyperslab_exact::{to_u64, to_usize};
 use super::plan::{Names, Plan, Text};
 use super::rules::{Numbers, Rules};
 
-/// The number of elements that a comparison converts in one step.
+/// The number of elements that a comparison of datasets converts in one step.
 const BATCH_ELEMENTS: usize = 4096;
 
-/// Two differing element values of the same kind, or two references that the listener compares.
+/// A pair of differing values of the same kind, or of references that the receiver of differences
+/// compares.
 #[derive(Debug)]
 pub(crate) enum Leaf<'a> {
     Numbers(Numbers),
@@ -26,7 +27,7 @@ pub(crate) enum Leaf<'a> {
     References(&'a Reference, &'a Reference),
 }
 
-/// A pair of compared texts without padding.
+/// A pair of texts without padding, one from each compared element.
 #[derive(Debug)]
 pub(crate) struct Texts<'a> {
     pub(crate) one: Cow<'a, [u8]>,
@@ -41,8 +42,8 @@ pub(crate) trait Listener {
     /// a part of the element, with a dot before each name.
     fn found(&mut self, element: u64, part: &[u8], leaf: Leaf<'_>) -> Result<()>;
 
-    /// Returns whether the listener has received enough differences, so that the comparison may
-    /// stop. The comparison may still report further differences.
+    /// Returns true if the receiver of differences needs no more differences, and the comparison
+    /// may stop. The comparison may still report some more.
     fn is_enough(&self) -> bool {
         false
     }
@@ -57,7 +58,7 @@ pub(crate) struct Elements {
     equal_if_same_bytes: bool,
 }
 
-/// The stored values of an element on both sides of a comparison.
+/// The stored values on both sides of a comparison of elements.
 #[derive(Clone, Copy)]
 struct Sides<'a> {
     one: &'a Stored,
@@ -72,18 +73,19 @@ impl Elements {
         Some(Self { plan: Plan::new(one, other)?, rules, equal_if_same_bytes })
     }
 
-    /// Returns the size of an element on each side of the comparison.
+    /// Returns the size of an element on the first and on the second side of the comparison.
     pub(super) fn sizes(&self) -> (usize, usize) {
         self.plan.sizes()
     }
 
-    /// Returns whether two elements whose bytes are all zero are equal.
+    /// Returns true if two elements of the compared datatypes are equal when all their bytes are
+    /// zero.
     pub(crate) fn are_zeros_equal(&self) -> bool {
         self.plan.are_zeros_equal()
     }
 
-    /// Compares the elements of two batches, and passes differences to the listener. `first` is the
-    /// number of the first element.
+    /// Compares the elements of two batches. Passes differences to the receiver. `first` is the
+    /// number of the first element in the dataset.
     pub(crate) fn compare(
         &self,
         one: &Stored,
@@ -128,7 +130,7 @@ struct Work<'a> {
 type NumberOf<'a> = &'a mut dyn FnMut(u64) -> u64;
 
 impl Work<'_> {
-    /// Compares `count` contiguous elements of both sides of the comparison.
+    /// Compares `count` contiguous elements of both sides of a comparison.
     fn all(
         &mut self,
         plan: &Plan,
@@ -257,7 +259,8 @@ impl Work<'_> {
     }
 }
 
-/// Returns the size in bytes of a batch of elements, for the buffers of the conversion.
+/// Returns the size in bytes of a batch of elements during a comparison, for the buffers of the
+/// datatype conversion.
 fn batch_bytes(size: usize) -> Result<usize> {
     size.max(1).checked_mul(BATCH_ELEMENTS).context("an element is too large to be compared")
 }

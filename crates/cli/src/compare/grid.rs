@@ -8,11 +8,11 @@ use anyhow::Result;
 use hyperslab::{Dataset, Layout, Region};
 use hyperslab_exact::{product, to_u64};
 
-/// The largest number of blocks with stored data that are recorded. If more blocks have stored
-/// data, the comparison covers all blocks.
+/// The largest number of blocks with stored data that a comparison records. If more blocks have
+/// stored data, the comparison covers all blocks.
 const MAX_BLOCKS: usize = 1 << 20;
 
-/// A grid that divides a dataset into blocks.
+/// A grid that divides a dataset into blocks for a comparison.
 #[derive(Debug, Clone)]
 pub(super) struct Grid {
     dims: Vec<u64>,
@@ -21,7 +21,7 @@ pub(super) struct Grid {
     blocks: u64,
 }
 
-/// The amount of stored data in a dataset.
+/// The amount of stored data in a compared dataset: nothing, some chunks, or possibly everything.
 #[derive(Debug)]
 enum Stored {
     /// No data is stored.
@@ -44,7 +44,8 @@ impl Grid {
         Ok(Self { dims: dims.to_vec(), shape, blocks })
     }
 
-    /// Creates a grid whose blocks follow C order. A block has whole rows, or a part of one row.
+    /// Creates a grid whose blocks follow one another in C order. Each block has whole rows, or a
+    /// part of one row.
     pub(super) fn in_order(dims: &[u64], elements: u64) -> Result<Self> {
         let mut shape = vec![1; dims.len()];
         let mut remaining = elements.max(1);
@@ -58,8 +59,8 @@ impl Grid {
         Self::new(dims, &shape)
     }
 
-    /// Reduces the side of the grid's blocks to one coordinate in each dimension that `anywhere`
-    /// does not mark. Dimensions with a single block stay unchanged.
+    /// Reduces the blocks of the grid to one coordinate along each dimension that `anywhere` does
+    /// not mark. A dimension with a single block stays unchanged.
     pub(super) fn cut(mut self, anywhere: &[bool]) -> Result<Self> {
         for ((side, size), anywhere) in self.shape.iter_mut().zip(&self.dims).zip(anywhere) {
             if *side < *size && !anywhere {
@@ -79,7 +80,8 @@ impl Grid {
         self.blocks
     }
 
-    /// Returns the region of the grid's block with a number less than [`Self::len`].
+    /// Returns the region of the dataset that a block of the grid covers. The number of the block
+    /// is less than `Self::len`.
     pub(super) fn region(&self, number: u64) -> Result<Region> {
         let mut rest = number;
         let (mut start, mut count) = (vec![0; self.dims.len()], self.shape.clone());
@@ -94,8 +96,8 @@ impl Grid {
         Ok(Region::new(&start, &count)?)
     }
 
-    /// Returns the numbers of the blocks with stored data in a dataset, or `None` if all blocks may
-    /// have stored data.
+    /// Returns the numbers of the grid's blocks that may have stored data in a dataset. Returns
+    /// `None` if all blocks may have stored data.
     pub(super) fn stored(&self, datasets: [&Dataset; 2]) -> Result<Option<BTreeSet<u64>>> {
         let mut blocks = Some(BTreeSet::new());
         for dataset in datasets {
@@ -108,8 +110,8 @@ impl Grid {
         Ok(blocks)
     }
 
-    /// Adds to `blocks` the blocks that overlap with stored chunks of a dataset. Sets `blocks` to
-    /// `None` if there are too many blocks.
+    /// Adds to `blocks` all blocks of the grid that overlap with stored chunks of a dataset. Sets
+    /// `blocks` to `None` if there are too many blocks.
     fn add_chunks(&self, dataset: &Dataset, blocks: &mut Option<BTreeSet<u64>>) -> Result<()> {
         if let Some(chunking) = dataset.sparse().chunking() {
             dataset.sparse().visit_chunks(|chunk| {
@@ -150,7 +152,7 @@ impl Grid {
         }
     }
 
-    /// Converts the number of a block among the blocks in `ranges` to its number in the whole grid.
+    /// Converts a block's number inside the block ranges `ranges` to its number in the whole grid.
     /// No operation overflows, because both numbers are less than the number of blocks.
     fn number(&self, ranges: &[(u64, u64)], within: u64) -> u64 {
         let (mut rest, mut factor, mut number) = (within, 1_u64, 0_u64);

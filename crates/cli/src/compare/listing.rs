@@ -6,15 +6,15 @@ use std::collections::HashSet;
 use anyhow::{Result, anyhow};
 use hyperslab::{Group, Link, LinkTarget, Object, ObjectKind, ObjectToken};
 
-/// The largest depth of groups that a listing of a file contains.
+/// The largest depth of groups that a listing for the comparison of two files contains.
 const MAX_LEVELS: usize = 1024;
 
-/// The largest number of entries in a listing of a file. Soft and external links may lead to the
-/// same groups repeatedly.
+/// The largest number of entries in a listing for the comparison of two files. A limit is
+/// necessary, because soft and external links may lead to the same groups repeatedly.
 const MAX_ENTRIES: usize = 1 << 26;
 
-/// The objects and links of a group and of all groups below it, ordered by path. A group precedes
-/// its own entries.
+/// The objects and links of a group and of all groups below it, ordered by path. A group comes
+/// before its own members.
 #[derive(Debug)]
 pub(crate) struct Listing {
     /// The groups through which entries were found: the listed group, and the targets of symbolic
@@ -23,7 +23,7 @@ pub(crate) struct Listing {
     pub(crate) entries: Vec<Entry>,
 }
 
-/// An object or link in a listed group.
+/// An object or link in the listing of a group.
 #[derive(Debug, Clone)]
 pub(crate) struct Entry {
     /// The path from the listed group, with a slash before each name. Empty for the group itself.
@@ -48,30 +48,30 @@ pub(crate) enum Kind {
 }
 
 impl Entry {
-    /// Returns the path of a listed entry as text.
+    /// Returns the path of the listed object or link as text.
     pub(crate) fn text(&self) -> String {
         String::from_utf8_lossy(&self.path).into_owned()
     }
 
-    /// Returns a copy of a listed entry that is marked as unreadable, with the reason.
+    /// Returns a copy of the listed entry with the mark unreadable and the reason.
     fn damaged(&self, why: String) -> Self {
         Self { kind: Kind::Damaged(why), ..self.clone() }
     }
 
-    /// Returns whether hard links alone lead to the listed entry, without soft or external links.
+    /// Returns true if a chain of hard links alone leads to the listed object.
     pub(crate) fn is_direct(&self) -> bool {
         self.root == 0
     }
 
-    /// Returns whether the listed entry is a soft or external link.
+    /// Returns true if the listed entry is a soft or external link.
     pub(crate) fn is_symbolic(&self) -> bool {
         matches!(self.kind, Kind::Soft(_) | Kind::External { .. })
     }
 }
 
 impl Listing {
-    /// Lists a group. With `follow`, also lists the groups to which soft and external links lead.
-    /// Of several links with the same target, only the first link is listed.
+    /// Lists the objects of a group. With `follow`, also lists the groups to which soft and
+    /// external links lead. If several links have the same target, only the first link is listed.
     pub(crate) fn of(group: &Group, follow: bool) -> Self {
         let kind = Kind::Object(ObjectKind::Group, group.token());
         let entries = vec![Entry { path: Vec::new(), kind, root: 0 }];
@@ -86,7 +86,7 @@ impl Listing {
         listing
     }
 
-    /// Opens the object of a listed entry.
+    /// Opens the object of an entry of the listing.
     pub(crate) fn object(&self, entry: &Entry) -> Result<Object> {
         match &entry.kind {
             Kind::Object(_, token) => {
@@ -105,8 +105,8 @@ impl Listing {
         Ok(root.object(path.trim_start_matches('/'))?)
     }
 
-    /// Adds entries to the listing. If an entry is a soft or external link to a group, also adds
-    /// the entries of the group.
+    /// Adds entries to the listing of a group. If an entry is a soft or external link to a group,
+    /// also adds the entries of that group.
     fn follow(&mut self, mut found: Vec<Entry>) {
         let mut known = HashSet::new();
         found.reverse();
@@ -133,8 +133,8 @@ impl Listing {
     }
 }
 
-/// Returns the stored target of a link: the external file, the path, and for a relative path the
-/// group of the link.
+/// Returns the stored target of a soft or external link: the external file, the path, and the group
+/// of the link if the path is relative.
 fn link_target(entry: &Entry) -> (Option<Vec<u8>>, Vec<u8>, Option<Vec<u8>>) {
     match &entry.kind {
         Kind::External { file, path } => (Some(file.clone()), path.clone(), None),

@@ -57,7 +57,7 @@ impl Reader {
         Some(Self { conversion: Conversion::new(&datatype, &wanted).ok()?, to })
     }
 
-    /// Converts stored elements to numbers for a comparison.
+    /// Converts stored elements to numbers for the comparison.
     pub(super) fn read(&self, bytes: &[u8], count: usize) -> Result<Vec<Number>> {
         fn all<T: H5Type>(
             conversion: &Conversion,
@@ -78,7 +78,7 @@ impl Reader {
         }
     }
 
-    /// Returns the size of a stored element in bytes.
+    /// Returns the size in bytes of a stored element that the converter reads.
     pub(super) fn size(&self) -> usize {
         self.conversion.source_size()
     }

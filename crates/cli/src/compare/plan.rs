@@ -10,7 +10,7 @@ use hyperslab::{Datatype, DatatypeClass};
 
 use super::numbers::Reader;
 
-/// The largest nesting depth of the datatypes that are compared.
+/// The largest nesting depth of datatypes that can be compared.
 const MAX_LEVELS: usize = 64;
 
 /// A plan for the comparison of two elements or of their parts, derived from their datatypes.
@@ -58,14 +58,14 @@ pub(super) struct MemberPair {
     pub(super) plan: Plan,
 }
 
-/// The names of an enumeration's values.
+/// The names of an enumeration's values, for the comparison of two enumerations.
 #[derive(Debug)]
 pub(super) struct Names {
     pub(super) reader: Reader,
     pub(super) by_value: HashMap<Vec<u8>, Vec<u8>>,
 }
 
-/// The size and padding of a fixed-length string.
+/// The size and padding of a fixed-length string, for the comparison of two strings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Text {
     pub(super) size: usize,
@@ -152,8 +152,8 @@ impl Plan {
         (!members.is_empty()).then_some(Self::Record { one: size(one)?, other: size(other)?, members })
     }
 
-    /// Returns whether two elements whose bytes are all zero are equal. They differ if an
-    /// enumeration has different names for zero.
+    /// Returns true if two elements of the compared datatypes are equal when all their bytes are
+    /// zero. An enumeration may have different names for zero in the two datatypes.
     pub(super) fn are_zeros_equal(&self) -> bool {
         match self {
             Self::Names(one, other) => one.of_zero() == other.of_zero(),
@@ -163,7 +163,7 @@ impl Plan {
         }
     }
 
-    /// Returns the size of an element on each side of the comparison.
+    /// Returns the size of an element on the first and on the second side of the comparison.
     pub(super) fn sizes(&self) -> (usize, usize) {
         match self {
             Self::Numbers(one, other) => (one.size(), other.size()),

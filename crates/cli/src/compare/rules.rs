@@ -16,14 +16,14 @@ pub(crate) enum Distance {
     Double(f64),
 }
 
-/// A pair of numbers of the same type to compare.
+/// A pair of numbers of the same type that a comparison checks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Numbers {
     pub(crate) one: Number,
     pub(crate) other: Number,
 }
 
-/// The rules that decide whether two numbers differ.
+/// The rules by which a comparison decides that two numbers differ.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Rules {
     /// The largest distance of numbers that count as equal.
@@ -92,7 +92,8 @@ impl Numbers {
         Self { one: Number::Double(one.as_f64()), other: Number::Double(other.as_f64()) }
     }
 
-    /// Returns the distance of the two compared numbers. The distance from NaN is NaN.
+    /// Returns the absolute difference of the two compared numbers. If one of them is NaN, returns
+    /// NaN.
     pub(crate) fn distance(&self) -> Distance {
         match (self.one, self.other) {
             (Number::Integer(one), Number::Integer(other)) => Distance::Integer(one.abs_diff(other)),
@@ -101,8 +102,8 @@ impl Numbers {
         }
     }
 
-    /// Returns the distance of the two compared numbers divided by the first number, or `None` if
-    /// the first number is zero.
+    /// Returns the difference of the compared numbers divided by the first number. Returns `None`
+    /// if the first number is zero.
     pub(crate) fn relative_to_first(&self) -> Option<f64> {
         if self.one.is_zero() {
             return None;
@@ -115,7 +116,7 @@ impl Numbers {
         Some((distance / one).abs())
     }
 
-    /// Returns the distance of the two compared numbers divided by the larger number, or zero if
+    /// Returns the difference of the compared numbers divided by the larger number. Returns zero if
     /// both numbers are zero.
     pub(crate) fn relative_to_larger(&self) -> f64 {
         let larger = self.one.as_f64().abs().max(self.other.as_f64().abs());
@@ -156,7 +157,7 @@ impl Numbers {
         true
     }
 
-    /// Returns whether the two compared numbers are floating-point numbers.
+    /// Returns true if the compared numbers are floating-point numbers.
     fn is_floating(&self) -> bool {
         !matches!(self.one, Number::Integer(_))
     }

@@ -2,7 +2,8 @@
 
 use std::cmp::Ordering;
 
-/// An item of two sorted lists: an item of one list only, or the equal items of both lists.
+/// One or two equal items during the merge of two sorted lists: an item of only one list, or the
+/// equal items of both lists.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Side<'a, T> {
     /// An item of the first list only.
@@ -14,13 +15,13 @@ pub(crate) enum Side<'a, T> {
 }
 
 impl<'a, T> Side<'a, T> {
-    /// Returns two flags for an item of two sorted lists: the first list has the item, and the
+    /// Returns two flags for an item of two merged lists: the first list has the item, and the
     /// second list has the item.
     pub(crate) fn presence(&self) -> (bool, bool) {
         (!matches!(self, Self::Other(_)), !matches!(self, Self::One(_)))
     }
 
-    /// Returns an item of two sorted lists. If both lists have the item, returns the item of the
+    /// Returns the item of two merged lists. If both lists have the item, returns the item of the
     /// first list.
     pub(crate) fn any(&self) -> &'a T {
         match self {

@@ -1,8 +1,8 @@
 //! A summary of the pixels of a region. Two streams that do not fit in memory are compared by their
 //! summaries.
 
-/// A summary of the photons in a region, with which the demonstration compares the results of all
-/// files.
+/// A summary of the photons in a region of the demonstration. The summaries from all files must be
+/// equal.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Answer {
     /// The number of pixels with photons.

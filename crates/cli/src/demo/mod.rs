@@ -20,12 +20,12 @@ use self::scene::Scene;
 use self::storage::{Storage, StreamRegion, Writer};
 use crate::output;
 
-/// The largest number of times that the demonstration reads a region. The shortest time counts.
+/// The largest number of times that the command `demo` reads a region. The shortest time counts.
 const MAX_READS: u32 = 3;
-/// The duration above which the demonstration does not repeat a read.
+/// The limit for repetitions in the command `demo`. A read that takes longer is not repeated.
 const LONG_READ: Duration = Duration::from_secs(1);
 
-/// The arguments of `demo`.
+/// The arguments of the command `demo`, which compares the storage of sparse detector frames.
 #[derive(Debug, clap::Args)]
 pub(crate) struct DemoArguments {
     /// The number of frames
@@ -59,7 +59,7 @@ fn percent(text: &str) -> Result<f64, String> {
     if (0.001..=50.0).contains(&number) { Ok(number) } else { Err("the range is 0.001 to 50".to_owned()) }
 }
 
-/// Runs the command `demo`: writes, reads and compares the files, and prints the report.
+/// Runs the command `demo`: writes, reads and compares demonstration files, and prints the report.
 pub(crate) fn run(arguments: &DemoArguments) -> Result<()> {
     let folder = Folder::make(arguments)?;
     let scene = Scene::new(arguments.size, arguments.occupancy / 100.0, arguments.seed);
@@ -99,7 +99,7 @@ pub(crate) fn run(arguments: &DemoArguments) -> Result<()> {
     report.table(&mut out)
 }
 
-/// Returns the regions that the demonstration reads: the whole stream, one frame, a square of all
+/// Returns the regions that the command `demo` reads: the whole stream, one frame, a square of all
 /// frames, one pixel of all frames.
 fn parts(arguments: &DemoArguments, scene: &Scene) -> [StreamRegion; 4] {
     let (frames, size) = (u64::from(arguments.frames), u64::from(arguments.size));
@@ -170,13 +170,12 @@ fn read(storage: Storage, path: &Path, size: u32, part: StreamRegion) -> Result<
     Ok((answer, shortest))
 }
 
-/// The folder of the demonstration's files. Dropping this value removes the folder, unless
-/// [`keep`](Self::keep) was called.
+/// The folder of the demonstration's files. When this value is dropped, the folder is removed,
+/// unless `keep` was called before.
 struct Folder(tempfile::TempDir);
 
 impl Folder {
-    /// Creates a new folder for the files of the demonstration, so that no existing file is
-    /// overwritten.
+    /// Creates a new folder for the demonstration's files, so that no existing file is overwritten.
     fn make(arguments: &DemoArguments) -> Result<Self> {
         let parent = arguments.folder.clone().unwrap_or_else(std::env::temp_dir);
         std::fs::create_dir_all(&parent).with_context(|| format!("`{}`", parent.display()))?;
@@ -188,7 +187,8 @@ impl Folder {
         self.0.path().join(format!("{}.h5", storage.key()))
     }
 
-    /// Keeps or removes the folder of the demonstration. Returns the path if the folder is kept.
+    /// Keeps or removes the folder of the demonstration's files. Returns the path if the folder is
+    /// kept.
     fn keep(self, keep: bool) -> Result<Option<PathBuf>> {
         if keep {
             return Ok(Some(self.0.keep()));

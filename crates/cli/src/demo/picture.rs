@@ -12,15 +12,15 @@ use hyperslab_exact::{to_u64, to_usize};
 use super::storage::{self, StreamRegion};
 use crate::output::Screen;
 
-/// The width of the demonstration's picture in characters. The height is half as many lines, so
-/// that the cells are square.
+/// The width of the demonstration's picture in characters. The height in lines is half of this
+/// number, so that the cells are square.
 const SIDE_CELLS: usize = 64;
-/// Colours of the demonstration's picture, from few to many photons.
+/// The colours of the demonstration's picture, from few to many photons.
 const RAMP: [u8; 10] = [233, 17, 54, 90, 126, 162, 203, 209, 221, 230];
-/// Characters of the demonstration's picture, from few to many photons.
+/// The characters of the demonstration's picture without colours, from few to many photons.
 const ASCII: &[u8; 10] = b" .:-=+*#%@";
 
-/// The demonstration's picture: the number of photons in each cell of a square grid.
+/// The picture of the demonstration: the number of photons in each cell of a square grid.
 #[derive(Debug)]
 pub(super) struct Picture {
     side: usize,
@@ -29,7 +29,7 @@ pub(super) struct Picture {
     sorted: Vec<u64>,
 }
 
-/// The characters and colours of the demonstration's picture.
+/// The characters and colours with which the demonstration draws its picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Look {
     /// Half blocks in the colours of the palette.
@@ -66,7 +66,7 @@ fn is_utf8(variable: impl Fn(&str) -> Option<String>) -> bool {
 }
 
 impl Picture {
-    /// Reads the sparse file and sums its frames to a picture.
+    /// Reads the sparse file of the demonstration and sums its frames to a picture.
     pub(super) fn read(path: &Path, size: u32, whole: StreamRegion) -> Result<Self> {
         let file = File::open(path)?;
         let size = u64::from(size);
@@ -92,7 +92,7 @@ impl Picture {
         self.cells.get(row * self.side + column).copied().unwrap_or(0)
     }
 
-    /// Returns the shade of a picture cell from 0 to 9. The shade grows with the share of cells
+    /// Returns the shade of a picture cell, from 0 to 9. The shade grows with the share of cells
     /// that have fewer photons. Because of this ranking, faint rings are visible beside bright
     /// spots.
     fn shade(&self, photons: u64) -> usize {
@@ -100,7 +100,7 @@ impl Picture {
         fewer * 10 / self.sorted.len().max(1)
     }
 
-    /// Draws the picture of the summed frames.
+    /// Draws the demonstration's picture of the summed frames.
     pub(super) fn draw(&self, look: Look, out: &mut impl Screen) -> io::Result<()> {
         let total: u64 = self.cells.iter().sum();
         let is_bright = |photons: u64| photons * to_u64(self.cells.len()) > total;

@@ -12,7 +12,8 @@ use super::answer::Answer;
 use super::storage::{Storage, StreamRegion};
 use crate::output::{self, DATASET, FAINT, PLAIN, VALUE, bytes, styled, width};
 
-/// The measurements of one demonstration file: its size and the times of writing and reading.
+/// The measurements of one file of the demonstration: its size and the times of writing and
+/// reading.
 #[derive(Debug)]
 pub(super) struct Measured {
     pub(super) storage: Storage,
@@ -23,7 +24,7 @@ pub(super) struct Measured {
     pub(super) reads: [Duration; 4],
 }
 
-/// The results of the demonstration.
+/// The results of the command `demo` for all of its files.
 #[derive(Debug)]
 pub(super) struct Report {
     pub(super) frames: u32,
@@ -37,8 +38,8 @@ pub(super) struct Report {
     pub(super) kept: Option<PathBuf>,
 }
 
-/// The names of the regions that the demonstration reads: column headings, and keys of the JSON
-/// document.
+/// The names of the regions that the demonstration reads. They are column headings and keys of the
+/// JSON document.
 const READS: [(&str, &str); 4] =
     [("all", "whole_s"), ("a frame", "frame_s"), ("a region", "region_s"), ("a pixel", "pixel_s")];
 
@@ -134,8 +135,7 @@ impl Report {
         ]
     }
 
-    /// Writes the conclusion of the demonstration from the measurements. The wording depends on the
-    /// figures.
+    /// Writes the conclusion of the demonstration. The wording depends on the measurements.
     fn conclusion(&self) -> Vec<String> {
         let [sparse, dense, lists] = self.storages.as_slice() else { return Vec::new() };
         let comparison = |other: &Measured| {
@@ -219,7 +219,7 @@ impl Report {
     }
 }
 
-/// Prints the cells of a table row of the report. Numbers are aligned to the right.
+/// Prints the cells of a row of the demonstration's table. Numbers are aligned to the right.
 fn line(
     out: &mut output::Output,
     cells: &[String],

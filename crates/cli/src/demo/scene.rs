@@ -3,13 +3,13 @@
 
 use std::f64::consts::TAU;
 
-/// The number of frames in one turn of the crystal. The spots repeat after a turn.
+/// The number of frames in one turn of the demonstration's crystal. The spots repeat after a turn.
 const TURN: f64 = 60.0;
 
-/// The share of the photons that fall in spots.
+/// The share of the demonstration's photons that fall in spots.
 const IN_SPOTS: f64 = 0.2;
 
-/// The width of a spot on the simulated detector, in pixels.
+/// The width of a spot on the demonstration's detector, in pixels.
 const SPOT_WIDTH: f64 = 0.8;
 
 /// The pixels of a detector frame that photons hit, in C order, and the number of photons of each
@@ -21,7 +21,7 @@ pub(super) struct Frame {
     pub(super) counts: Vec<u16>,
 }
 
-/// A reflection of the simulated crystal. The spot is bright when the crystal is at the right
+/// A reflection of the demonstration's crystal. The spot is bright when the crystal is at the right
 /// angle.
 #[derive(Debug)]
 struct Spot {
@@ -78,14 +78,14 @@ impl Scene {
         })
     }
 
-    /// Returns the pixel row or column of the detector that contains a position. Returns `None` for
-    /// a position beyond the detector.
+    /// Returns the row or column of detector pixels that contains a position in the demonstration.
+    /// Returns `None` beyond the detector.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "compared with the size")]
     fn nearest(&self, position: f64) -> Option<u32> {
         (position >= 0.0 && position < f64::from(self.size)).then_some(position as u32)
     }
 
-    /// Returns the photons that hit the detector in a frame.
+    /// Returns the photons that hit the demonstration's detector in a frame.
     pub(super) fn frame(&self, number: u32) -> Frame {
         let mut random = Random::new(self.seed, u64::from(number));
         let mut diffracted = self.diffracted(number, &mut random).into_iter().peekable();
@@ -129,8 +129,8 @@ impl Scene {
     }
 }
 
-/// Returns the relative brightness of a pixel: scattered light decreases with the distance from the
-/// beam, powder makes rings, and a stop blocks the beam itself.
+/// Returns the relative brightness of a pixel in the demonstration. Scattered light decreases with
+/// the distance from the beam, powder makes rings, and a stop blocks the beam itself.
 fn brightness(size: u32, row: u32, column: u32) -> f64 {
     let half = f64::from(size) / 2.0;
     let across = |at: u32, beam: f64| (f64::from(at) - half * beam) / half;
@@ -143,8 +143,8 @@ fn brightness(size: u32, row: u32, column: u32) -> f64 {
     (-radius / 0.3).exp() + 0.01 + rings.map(ring).iter().sum::<f64>()
 }
 
-/// Returns the factor that scales the brightness such that photons hit the share `occupancy` of the
-/// pixels.
+/// Returns a factor for the brightness of all pixels in the demonstration. With this factor,
+/// photons hit the share `occupancy` of the pixels.
 fn scale(shape: &[f64], occupancy: f64) -> f64 {
     let step = (shape.len() / 20_000).max(1) | 1;
     let count: f64 = shape.iter().step_by(step).map(|_| 1.0).sum();
@@ -166,7 +166,8 @@ fn scale(shape: &[f64], occupancy: f64) -> f64 {
     high
 }
 
-/// Creates spots on a rotated lattice. The spots together have `photons` photons in a frame.
+/// Creates the demonstration's spots on a rotated lattice. The spots together have `photons`
+/// photons in a frame.
 fn spots(size: u32, photons: f64, random: &mut Random) -> Vec<Spot> {
     let half = f64::from(size) / 2.0;
     let mut spots = Vec::new();
@@ -198,8 +199,8 @@ fn spots(size: u32, photons: f64, random: &mut Random) -> Vec<Spot> {
     spots
 }
 
-/// Returns the photon count of a hit pixel: the inverse of the Poisson distribution with mean
-/// `rate`, at the random number `share`.
+/// Returns the photon count of a hit pixel in the demonstration: the inverse of the Poisson
+/// distribution with mean `rate`, at the random number `share`.
 fn counted(rate: f64, share: f64) -> u16 {
     let (mut count, mut probability) = (1_u16, rate * (-rate).exp());
     let mut remaining = share - probability;
@@ -220,7 +221,7 @@ fn to_hit(probability: f64) -> u32 {
     (probability * 4_294_967_296.0) as u32
 }
 
-/// A generator of pseudo-random numbers: SplitMix64.
+/// A generator of pseudo-random numbers for the demonstration: SplitMix64.
 #[derive(Debug)]
 struct Random {
     state: u64,
@@ -270,8 +271,8 @@ impl Random {
         (far * turn.cos(), far * turn.sin())
     }
 
-    /// Returns the number of occurrences of an event with mean `rate`, which is at most some
-    /// hundred.
+    /// Returns a Poisson-distributed random number with the mean `rate`. The mean must be at most
+    /// some hundred.
     fn poisson(&mut self, rate: f64) -> u32 {
         let (mut count, mut left) = (0, self.share());
         let mut probability = (-rate).exp();

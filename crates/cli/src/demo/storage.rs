@@ -11,17 +11,16 @@ use hyperslab_exact::to_usize;
 use super::answer::Answer;
 use super::scene::Frame;
 
-/// The size in bytes of the frames that the demonstration reads in one step, with all pixels
-/// counted.
+/// The number of bytes of frames that one step of the demonstration reads, with all pixels counted.
 const BLOCK_BYTES: u64 = 32 << 20;
 
 /// The compression level of the deflate filter in the demonstration's files.
 const COMPRESSION_LEVEL: u32 = 4;
 
-/// The number of elements in a chunk of the photon lists.
+/// The number of elements in a chunk of the demonstration's photon lists.
 const LIST_CHUNK: u64 = 1 << 14;
 
-/// A region of the simulated stream: frames, rows and columns.
+/// A region of the demonstration's frames: ranges of frames, rows and columns.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StreamRegion {
     /// The first coordinate along each dimension.
@@ -30,8 +29,8 @@ pub(super) struct StreamRegion {
 }
 
 impl StreamRegion {
-    /// Returns whether the stream region contains a pixel of a frame. The pixel number is the
-    /// position in C order.
+    /// Returns true if the region contains a pixel of a frame. The pixel number counts the pixels
+    /// of a frame in C order.
     pub(super) fn contains(&self, frame: u64, pixel: u32, size: u64) -> bool {
         let at = [frame, u64::from(pixel) / size, u64::from(pixel) % size];
         at.iter()
@@ -39,7 +38,7 @@ impl StreamRegion {
             .all(|(at, (start, count))| at.checked_sub(*start).is_some_and(|inside| inside < *count))
     }
 
-    /// Returns the stream region as blocks of several frames.
+    /// Divides the region of the demonstration into blocks of several frames.
     fn blocks(self, size: u64) -> impl Iterator<Item = Self> {
         let step = (BLOCK_BYTES / (size * size * 2)).max(1);
         let [first, ..] = self.start;
@@ -56,7 +55,7 @@ impl StreamRegion {
     }
 }
 
-/// A way to store the simulated frames: one of the file layouts that the demonstration compares.
+/// A file layout for detector frames. The demonstration compares several layouts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Storage {
     Sparse,
@@ -75,7 +74,8 @@ impl Storage {
         }
     }
 
-    /// Returns the name of the storage in JSON and in the name of its file.
+    /// Returns the name of the file layout, which occurs in the JSON document and in the name of
+    /// the layout's file.
     pub(super) fn key(self) -> &'static str {
         match self {
             Self::Sparse => "sparse",
@@ -85,7 +85,7 @@ impl Storage {
     }
 }
 
-/// A writer of simulated frames to one demonstration file.
+/// A writer of detector frames to one file of the demonstration.
 #[derive(Debug)]
 pub(super) struct Writer {
     file: File,
@@ -101,7 +101,7 @@ enum Target {
     Lists { starts: Dataset, pixels: Dataset, counts: Dataset, buffered: Box<Buffered> },
 }
 
-/// Photons that wait in memory until they are appended to the photon lists.
+/// Photons in memory that will be appended to the demonstration's photon lists.
 #[derive(Debug, Default)]
 struct Buffered {
     total: u64,
@@ -147,7 +147,7 @@ impl Writer {
         Ok(Self { file, size, frames: 0, target })
     }
 
-    /// Appends a simulated frame to the demonstration file.
+    /// Appends a detector frame to the demonstration's file.
     pub(super) fn append(&mut self, frame: &Frame) -> Result<()> {
         let Self { size, frames, target, .. } = self;
         match target {
@@ -181,7 +181,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Writes all appended frames to the demonstration file.
+    /// Writes all appended detector frames to the demonstration's file.
     pub(super) fn flush(&mut self) -> Result<()> {
         if let Target::Lists { starts, pixels, counts, buffered } = &mut self.target {
             starts.append(0, &buffered.starts)?;
@@ -223,8 +223,8 @@ pub(super) fn read(storage: Storage, path: &Path, size: u32, part: StreamRegion)
     Ok(answer)
 }
 
-/// Calls `visit` with the frame, the pixel and the count of each defined element of a region of the
-/// sparse dataset.
+/// Visits the defined elements of a region of the demonstration's sparse dataset. Calls `visit`
+/// with the frame, the pixel and the count of each element.
 pub(super) fn each_photon(
     file: &File,
     size: u64,
@@ -243,7 +243,7 @@ pub(super) fn each_photon(
     Ok(())
 }
 
-/// Adds the nonzero pixels of a block of dense frames to the summary.
+/// Adds the nonzero pixels of a block of frames to the summary of the photons.
 fn add_dense(answer: &mut Answer, block: &StreamRegion, size: u64, pixels: &[u16]) -> Result<()> {
     let [first, top, left] = block.start;
     let [_, rows, columns] = block.count;

@@ -14,11 +14,12 @@ use crate::output::escape;
 use crate::values::paths::Paths;
 use crate::values::{Decoder, Value};
 
-/// The largest number of values of an attribute that the comparison prints.
+/// The largest number of values of one attribute that the command `diff` prints.
 const MAX_VALUES: usize = 16;
 
 impl Comparison<'_> {
-    /// Compares the attributes of two objects, and adds their differences to the details.
+    /// Compares the attributes of two objects, and adds the differences to the details of the
+    /// finding.
     pub(super) fn attributes(
         &self,
         objects: [&Object; 2],
@@ -55,7 +56,7 @@ impl Comparison<'_> {
         Ok(())
     }
 
-    /// Returns the differences between two attributes.
+    /// Compares two attributes and returns their differences.
     fn attribute(&self, attributes: [&Attribute; 2]) -> Result<Vec<Detail>> {
         let [one, other] = attributes;
         let types = [&one.datatype()?, &other.datatype()?];
@@ -92,8 +93,8 @@ fn attribute_path(object: &str, name: &str) -> String {
     format!("{object}@{name}")
 }
 
-/// Returns the value of an attribute for the output. Of a long attribute, only the first values are
-/// returned.
+/// Returns the values of an attribute for the output of a comparison. If the attribute is long,
+/// returns only the first values.
 fn value(attribute: &Attribute, paths: &Paths) -> Result<Shown> {
     let space = attribute.dataspace()?;
     if space == Dataspace::Null {

@@ -26,7 +26,7 @@ pub(super) enum Change {
     Trouble(String, Vec<Detail>),
 }
 
-/// A difference between two objects or attributes.
+/// A difference between two compared objects or attributes.
 #[derive(Debug)]
 pub(super) enum Detail {
     /// A property by its name, with the values of both sides.
@@ -41,7 +41,7 @@ pub(super) enum Detail {
     Attribute { name: String, change: AttributeChange },
 }
 
-/// The result of comparing an attribute.
+/// The result of comparing two attributes with the same name.
 #[derive(Debug)]
 pub(super) enum AttributeChange {
     Removed(Shown),
@@ -49,15 +49,15 @@ pub(super) enum AttributeChange {
     Changed { one: Shown, other: Shown, details: Vec<Detail> },
 }
 
-/// A value of an attribute for the output, as text and for JSON.
+/// An attribute value for the output of a comparison, as text and for JSON.
 #[derive(Debug, Clone)]
 pub(super) struct Shown {
     pub(super) text: String,
     pub(super) json: Json,
 }
 
-/// The differences of elements: their number, the largest differences, and the first differing
-/// elements.
+/// The differences between the elements of two datasets: their number, the largest differences, and
+/// the first differing elements.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     pub(super) elements: u64,
@@ -79,7 +79,7 @@ pub(super) struct DifferingValues {
     pub(super) other: Shown,
 }
 
-/// The number of findings of each kind.
+/// The number of findings of each kind in a comparison of two files.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Counts {
     pub(super) same: u64,

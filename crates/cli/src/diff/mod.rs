@@ -22,9 +22,9 @@ use crate::compare::rules::{Relative, Rules};
 use crate::open::OpenArguments;
 use crate::output;
 
-/// The exit code of `diff` if the files differ.
+/// The exit code of a comparison of two files if they differ.
 const DIFFERENT: u8 = 1;
-/// The exit code of `diff` if something could not be compared.
+/// The exit code of a comparison of two files if a part of them could not be compared.
 const TROUBLE: u8 = 2;
 
 /// The arguments of `diff`.
@@ -88,7 +88,7 @@ fn tolerance(text: &str) -> Result<f64, String> {
 }
 
 impl DiffArguments {
-    /// Returns the rules for the comparison of numbers, from the arguments.
+    /// Returns the rules for the comparison of numbers that the command-line arguments state.
     fn rules(&self) -> Rules {
         Rules {
             absolute: self.absolute,
@@ -99,8 +99,8 @@ impl DiffArguments {
     }
 }
 
-/// Runs the command `diff`: compares two files. The exit code is 0 if nothing differs, 1 if
-/// something differs, 2 if something could not be read.
+/// Compares two files. The exit code is 0 if nothing differs, 1 if something differs, and 2 if
+/// something could not be read.
 pub(crate) fn run(arguments: &DiffArguments) -> Result<ExitCode> {
     let code = match compare(arguments) {
         Ok(counts) if counts.trouble > 0 => TROUBLE,
@@ -143,8 +143,8 @@ fn compare(arguments: &DiffArguments) -> Result<Counts> {
     Ok(counts)
 }
 
-/// Returns a progress bar on standard error that shows the objects that `diff` compares. The option
-/// `--quiet` hides the bar.
+/// Returns a progress bar on standard error. The bar shows the objects that are compared at the
+/// moment. The option `--quiet` hides the bar.
 fn progress_bar(arguments: &DiffArguments) -> ProgressBar {
     if arguments.quiet {
         return ProgressBar::hidden();

@@ -14,10 +14,10 @@ use crate::values::Value;
 use crate::values::numbers::{double, hexadecimal, single};
 use crate::values::paths::Paths;
 
-/// The largest width of a value in the output of `diff`, in columns.
+/// The largest width of a value in the output of a comparison, in columns.
 const VALUE_COLUMNS: usize = 40;
 
-/// A listener that counts differing elements.
+/// A receiver of differences that counts differing elements of two datasets.
 pub(super) struct Counter<'a> {
     pub(super) tally: Tally,
     /// The largest number of differing elements that are kept.
@@ -59,7 +59,7 @@ impl<'a> Counter<'a> {
         }
     }
 
-    /// Updates the largest absolute and relative differences with the difference of two numbers.
+    /// Updates the largest absolute and relative differences with two differing numbers.
     fn measure(&mut self, coordinates: &[u64], numbers: &Numbers) {
         let distances = [
             (&mut self.tally.largest, numbers.distance().as_f64()),

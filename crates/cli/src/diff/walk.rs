@@ -17,7 +17,7 @@ use crate::values::paths::Paths;
 /// A function that receives the findings of a comparison.
 pub(super) type Report<'a> = &'a mut dyn FnMut(Finding) -> Result<()>;
 
-/// A comparison of two files.
+/// A comparison of two files: the objects to compare and the state of the comparison.
 pub(super) struct Comparison<'a> {
     pub(super) arguments: &'a DiffArguments,
     files: [&'a File; 2],
@@ -48,7 +48,7 @@ impl<'a> Comparison<'a> {
         report(finding(paths, change))
     }
 
-    /// Compares all entries of two groups, path by path.
+    /// Compares all entries of the listings of two groups, path by path.
     fn lists(&mut self, lists: &[Listing; 2], paths: [&str; 2], report: Report<'_>) -> Result<()> {
         let [list, other_list] = lists;
         for side in in_step(&list.entries, &other_list.entries, in_order) {
@@ -70,7 +70,8 @@ impl<'a> Comparison<'a> {
         Ok(())
     }
 
-    /// Returns whether the two objects were already compared under other names. Records the pair.
+    /// Returns true if the comparison has already compared the two objects under other names.
+    /// Otherwise records the pair.
     fn is_known(&mut self, one: &Entry, other: &Entry) -> bool {
         match (&one.kind, &other.kind) {
             (Kind::Object(_, token), Kind::Object(_, other_token)) => {
@@ -87,7 +88,7 @@ impl<'a> Comparison<'a> {
         })
     }
 
-    /// Compares two listed entries that have the same path in both files.
+    /// Compares two entries of the listings that have the same path in both files.
     fn entries(&mut self, sides: [(&Listing, &Entry); 2], paths: [&str; 2]) -> Change {
         let [(list, one), (other_list, other)] = sides;
         match (&one.kind, &other.kind) {
@@ -104,7 +105,7 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// Compares two objects of the compared files.
+    /// Compares two objects, one from each compared file.
     fn objects(&mut self, one: &Object, other: &Object, paths: [&str; 2]) -> Change {
         let mut details = Vec::new();
         if one.kind() != other.kind() {
@@ -139,7 +140,7 @@ pub(super) fn trouble(error: &anyhow::Error, details: Vec<Detail>) -> Change {
     Change::Trouble(crate::output::chain(error.as_ref()), details)
 }
 
-/// Returns the change for a listed entry that exists in one file only.
+/// Returns the result of the comparison for an entry that exists in one file only.
 fn unpaired(list: &Listing, entry: &Entry, change: impl Fn(String) -> Change) -> Change {
     match &entry.kind {
         Kind::Damaged(why) => Change::Trouble(why.clone(), Vec::new()),
@@ -157,7 +158,7 @@ fn datatypes(objects: [&Object; 2], details: &mut Vec<Detail>) -> Result<()> {
     Ok(())
 }
 
-/// Describes a listed entry in a few words, such as its kind and shape.
+/// Describes an entry of a listing in a few words, such as its kind and shape.
 fn described(list: &Listing, entry: &Entry, kind: &Kind) -> String {
     match kind {
         Kind::Object(..) => match list.object(entry) {

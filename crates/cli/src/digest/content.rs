@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::{describe, walk};
 
-/// The bit of the object header flags that states that the creation order of attributes is tracked.
+/// The bit of the object header flags for the tracked creation order of attributes.
 const ORDER_TRACKED: u64 = 1 << 2;
 
 /// The JSON keys of an object's description that concern storage.
@@ -25,8 +25,7 @@ const STORAGE: &[&str] = &[
     "virtual",
 ];
 
-/// The JSON keys of an object's description that concern only the defined elements of sparse
-/// datasets.
+/// The JSON keys of an object's description that only sparse datasets have.
 const SPARSE: &[&str] = &["defined", "defined_sha256", "defined_skipped", "defined_error"];
 
 /// The first object that differs between two files, and a description of the difference.
@@ -38,8 +37,8 @@ pub(crate) struct Difference {
     pub(crate) subject: String,
 }
 
-/// Compares objects, links, attributes, types, shapes, elements and fill values of two files. If
-/// `new_fill` is set, the fill values of datasets that became sparse are not compared.
+/// Compares the objects, links, attributes, types, shapes, elements and fill values of two files.
+/// With `new_fill`, does not compare the fill values of datasets that became sparse.
 pub(crate) fn compare(before: &File, after: &File, new_fill: bool) -> Option<Difference> {
     let (before, after) = (walk::Objects::find(before), walk::Objects::find(after));
     let (mut left, mut right) = (before.iter(), after.iter());
@@ -77,8 +76,8 @@ fn only(path: &str, subject: &str) -> Difference {
     Difference { path: path.to_owned(), subject: subject.to_owned() }
 }
 
-/// Removes the JSON keys that describe the storage of an object, and the keys whose values depend
-/// on the storage.
+/// Removes from the JSON description of an object the keys that describe the storage, and the keys
+/// whose values depend on the storage.
 fn simplify(before: &mut Value, after: &mut Value, new_fill: bool) {
     let grows = |entry: &Value| {
         entry
@@ -128,15 +127,15 @@ fn simplify(before: &mut Value, after: &mut Value, new_fill: bool) {
     }
 }
 
-/// Returns whether the creation orders of all entries in a list of a digest are distinct.
+/// Returns true if the creation orders of all entries are distinct.
 fn is_in_order(entries: Option<&Value>) -> bool {
     let mut seen = BTreeSet::new();
     let entries = entries.and_then(Value::as_array).into_iter().flatten();
     entries.filter_map(|entry| entry.get("corder")?.as_u64()).all(|order| seen.insert(order))
 }
 
-/// Replaces creation orders by their ranks, because a copy does not preserve the numbers of deleted
-/// entries.
+/// Replaces the creation orders of entries by their ranks. A copy does not preserve the orders
+/// themselves, because deleted entries are missing.
 fn rank(entries: &mut [Value], tracked: bool) {
     let mut orders: BTreeMap<u64, u64> =
         entries.iter().filter_map(|entry| Some((entry["corder"].as_u64()?, 0))).collect();
@@ -151,8 +150,8 @@ fn rank(entries: &mut [Value], tracked: bool) {
     }
 }
 
-/// Replaces error messages by `true`. Messages contain addresses, so only the presence of an error
-/// is compared.
+/// Replaces error messages in a JSON description by `true`. Messages contain addresses, so only the
+/// presence of an error is compared.
 fn replace_errors(map: &mut Map<String, Value>) {
     for (key, value) in map.iter_mut() {
         if key.ends_with("error") {
@@ -161,7 +160,7 @@ fn replace_errors(map: &mut Map<String, Value>) {
     }
 }
 
-/// Returns the first difference of two JSON values, with the path of the differing key.
+/// Returns the first difference between two JSON descriptions, with the path of the differing key.
 fn difference(before: &Value, after: &Value, path: &str) -> Option<String> {
     match (before, after) {
         (Value::Object(first), Value::Object(second)) => {
@@ -188,15 +187,16 @@ fn difference(before: &Value, after: &Value, path: &str) -> Option<String> {
     }
 }
 
-/// An object of a digest, together with all objects of its file.
+/// An object under comparison, together with all objects of its file.
 type In<'a> = (&'a walk::Objects, &'a walk::DigestObject);
 
-/// Compares, block by block, the elements of datasets that are too large for a digest.
+/// Compares the elements of two datasets block by block. The datasets are too large for the hash of
+/// a digest.
 fn large_difference(before: In<'_>, after: In<'_>) -> Option<String> {
-    /// The number of bytes that one step of a block-by-block comparison reads from each dataset.
+    /// The number of bytes that one step of a comparison reads from each dataset.
     const BLOCK_BYTES: u64 = 32 << 20;
-    /// The size in bytes of the largest dataset that is compared block by block. Larger datasets
-    /// count as equal, because most of their elements were never written.
+    /// The size of the largest dataset that is compared block by block. Larger datasets count as
+    /// equal, because most of their elements were never written.
     const MAX_BYTES: u64 = 16 << 30;
     let dataset = |found: &walk::DigestObject| found.object.as_ref().ok()?.clone().into_dataset().ok();
     let (Some(first), Some(second)) = (dataset(before.1), dataset(after.1)) else { return None };

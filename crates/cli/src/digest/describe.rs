@@ -13,10 +13,11 @@ use super::{encode, hex, path_of, selection, text, types};
 use crate::output::chain;
 use crate::selection::defined::DefinedElements;
 
-/// The largest size of a dataset whose elements are read and hashed, in bytes.
+/// The size in bytes of the largest dataset for which a digest contains a hash of the elements.
 const MAX_DATA_BYTES: u64 = 64 << 20;
 
-/// The largest fill value that a digest prints, in bytes. A larger fill value is hashed.
+/// The size in bytes of the largest fill value that a digest prints. For a larger fill value, the
+/// digest prints a hash.
 const MAX_FILL_BYTES: usize = 1024;
 
 type Entry = Map<String, Value>;
@@ -25,7 +26,8 @@ fn put(entry: &mut Entry, key: &str, value: impl Into<Value>) {
     entry.insert(key.into(), value.into());
 }
 
-/// Inserts a value into a JSON object under its key, or the error under another key.
+/// Inserts a value under its key into a digest. For an error, inserts the message under another
+/// key.
 fn put_or(entry: &mut Entry, key: &str, error_key: &str, value: Result<Value>) {
     match value {
         Ok(value) => put(entry, key, value),
@@ -205,8 +207,8 @@ fn space(entry: &mut Entry, dataspace: &Dataspace) {
     }
 }
 
-/// Inserts the hash, the length and the first bytes of a dataset's elements, or the reason why the
-/// elements are missing.
+/// Inserts the hash, the length and the first bytes of a dataset's elements into a digest. If the
+/// elements are missing, inserts the reason.
 fn elements(
     objects: &Objects,
     entry: &mut Entry,
@@ -300,8 +302,9 @@ fn structured(dataset: &Dataset, entry: &mut Entry) {
     put(entry, "sections", chunking.sections.iter().map(section).collect::<Value>());
 }
 
-/// Inserts the number and the hash of the defined elements of a sparse dataset, or the reason why
-/// both are missing. Also serves datasets whose full size is too large to read.
+/// Inserts the number and the hash of a dataset's defined elements into a digest, or the reason why
+/// both are missing. Dense datasets that are too large to read are also described by their defined
+/// elements.
 fn defined(objects: &Objects, dataset: &Dataset, entry: &mut Entry) {
     let count = match dataset.sparse().defined_count() {
         Ok(count) => count,
@@ -318,7 +321,7 @@ fn defined(objects: &Objects, dataset: &Dataset, entry: &mut Entry) {
     }
 }
 
-/// Returns a hash of the coordinates and values of all defined elements.
+/// Returns a hash of the coordinates and values of all defined elements of a dataset.
 pub(super) fn defined_hash(objects: &Objects, dataset: &Dataset) -> Result<String> {
     let mut hashed = encode::Hashed::default();
     DefinedElements::all(dataset)?

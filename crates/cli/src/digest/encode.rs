@@ -8,13 +8,13 @@ use sha2::{Digest as _, Sha256};
 use super::walk::Objects;
 use super::{hex, path_of, selection, text};
 
-/// The number of bytes from the start of the canonical element bytes that a digest prints.
+/// The number of bytes that a digest prints from the start of the canonical bytes.
 const HEAD_BYTES: usize = 32;
 
-/// The number of canonical element bytes that a digest collects before each update of the hash.
+/// The number of canonical bytes that a digest collects before each update of the hash.
 const BATCH_BYTES: usize = 1 << 16;
 
-/// A hash of canonical bytes, with their total number and the first bytes.
+/// A hash of the canonical bytes of elements, with their total number and the first bytes.
 #[derive(Debug, Default)]
 pub(super) struct Hashed {
     hash: Sha256,
@@ -56,8 +56,8 @@ pub(super) fn hash(objects: &Objects, stored: &Stored) -> Result<Hashed> {
     Ok(hashed)
 }
 
-/// Adds the defined elements of a sparse dataset to a hash, each after its coordinates. A
-/// coordinate has 8 bytes in little-endian order.
+/// Adds the canonical bytes of defined elements, each after its coordinates. A coordinate has 8
+/// bytes in little-endian order.
 pub(super) fn add_defined(
     hashed: &mut Hashed,
     objects: &Objects,
@@ -92,7 +92,7 @@ pub(super) fn bytes(objects: &Objects, stored: &Stored) -> Result<Vec<u8>> {
     Ok(encoder.out)
 }
 
-/// Returns whether the canonical bytes of elements equal their stored bytes.
+/// Returns true if the canonical bytes of elements are equal to their stored bytes.
 fn is_plain(datatype: &Datatype) -> bool {
     match &datatype.class {
         DatatypeClass::Compound(_) | DatatypeClass::VariableLength(_) | DatatypeClass::Reference(_) => false,

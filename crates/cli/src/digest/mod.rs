@@ -17,7 +17,7 @@ use serde_json::json;
 
 use crate::open::OpenArguments;
 
-/// The arguments of `digest`.
+/// The arguments of the command `digest`, which describes each object of a file.
 #[derive(Debug, clap::Args)]
 pub(crate) struct DigestArguments {
     #[command(flatten)]
@@ -71,7 +71,8 @@ fn hex(bytes: &[u8]) -> String {
     digits
 }
 
-/// Returns the path of an object, or "unlinked" if no path leads to the object.
+/// Returns the path of an object in a digest, or the text "unlinked" if no path leads to the
+/// object.
 fn path_of(objects: &walk::Objects, token: hyperslab::ObjectToken) -> String {
     objects.path(token).unwrap_or_else(|| "unlinked".into())
 }

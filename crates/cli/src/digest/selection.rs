@@ -5,7 +5,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::hex;
 
-/// The largest number of elements of a selection for which a digest computes a hash.
+/// The largest number of selected elements for which a digest contains a hash of the selection.
 const MAX_HASHED_ELEMENTS: u64 = 1_000_000;
 
 /// Describes a selection in JSON. The description does not depend on the shape of the dataset.
@@ -36,8 +36,8 @@ fn beyond_coordinates() -> Error {
     Error::corrupt("selection", "coordinates", "coordinates of 64 bits", "a larger coordinate")
 }
 
-/// Returns the smallest dataset shape that contains a selection. Returns `None` if a size exceeds
-/// 64 bits.
+/// Returns the shape of the smallest dataset that contains the selection. Returns `None` if a size
+/// exceeds 64 bits.
 fn smallest_shape(selection: &Selection) -> Option<Vec<u64>> {
     let mut dims = Vec::new();
     let mut widen = |corner: &mut dyn Iterator<Item = Option<u64>>| -> Option<()> {

@@ -145,7 +145,7 @@ fn string_padding(padding: StringPadding) -> &'static str {
     }
 }
 
-/// Returns the name of a string's character set.
+/// Returns the name of a character set in a digest.
 pub(super) fn charset(charset: CharacterSet) -> &'static str {
     match charset {
         CharacterSet::Ascii => "ascii",

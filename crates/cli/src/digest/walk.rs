@@ -11,11 +11,12 @@ use super::text;
 /// The largest number of objects in a digest.
 const MAX_OBJECTS: usize = 50_000;
 
-/// The largest number of names in a printed path. Of a longer path, the last names are printed.
+/// The largest number of names in a path that a digest prints. If a path has more names, the digest
+/// prints the last names.
 const MAX_NAMES: usize = 512;
 
-/// The objects of a file. Paths are built on demand: stored paths of deeply nested groups would
-/// take memory in proportion to the square of the depth.
+/// The objects of a file for a digest. Paths are built on demand. If every object stored its path,
+/// deeply nested groups would take memory in proportion to the square of the depth.
 #[derive(Debug)]
 pub(crate) struct Objects {
     file: File,
@@ -26,7 +27,7 @@ pub(crate) struct Objects {
     pub(crate) truncated: bool,
 }
 
-/// The name of an object, and the group in which the walk found this name first.
+/// The name of an object, and the group in which the digest found this name first.
 #[derive(Debug)]
 struct Name {
     group: usize,
@@ -73,8 +74,8 @@ impl Objects {
         objects
     }
 
-    /// Assigns the next number to the target of a hard link, unless the object has a number. The
-    /// walk reaches objects in the order of these numbers.
+    /// Assigns the next number to the target of a hard link, unless the object already has a
+    /// number. The digest visits the objects in the order of their numbers.
     fn number_target(&mut self, group: usize, link: &Link) {
         let LinkTarget::Hard(token) = link.target else { return };
         let next = self.names.len();
@@ -92,24 +93,25 @@ impl Objects {
         self.found.iter()
     }
 
-    /// Returns whether an object exists in the digested file, even if no path leads to it.
+    /// Returns true if the object exists in the file. It may exist even if no path leads to it.
     pub(crate) fn exists(&self, token: ObjectToken) -> bool {
         self.numbers.contains_key(&token)
             || self.file.object_at(token).is_ok_and(|object| object.kind().is_some())
     }
 
-    /// Returns the path of an object. Returns `None` if the walk did not reach the object.
+    /// Returns the path of an object in a digest. Returns `None` if no chain of hard links leads to
+    /// the object.
     pub(crate) fn path(&self, token: ObjectToken) -> Option<String> {
         self.numbers.get(&token).map(|number| self.path_of(*number))
     }
 
-    /// Returns the path of an object that the walk found. For a path of more than 512 names,
-    /// returns the last names and the number of omitted names.
+    /// Returns the path of an object that the digest has found. If the path has more than 512
+    /// names, returns the last names and the number of omitted names.
     pub(crate) fn path_to(&self, found: &DigestObject) -> String {
         self.path_of(found.number)
     }
 
-    /// Returns a hash of the full path of an object, so that long paths can be compared.
+    /// Returns a hash of the object's full path. Long paths are compared by their hashes.
     pub(crate) fn hash(&self, found: &DigestObject) -> u64 {
         self.names.get(found.number).map_or(0, |name| name.hash)
     }

@@ -26,14 +26,14 @@ impl Batch {
         self.coordinates.is_empty()
     }
 
-    /// Returns the number of entries in the batch, for a matrix of `rank` dimensions.
+    /// Returns the number of entries in a batch of a matrix with `rank` dimensions.
     pub(crate) fn len(&self, rank: usize) -> usize {
         // A matrix without dimensions has no coordinates.
         self.coordinates.len() / rank.max(1)
     }
 
-    /// Returns an iterator over the coordinates and the value bytes of each matrix entry in the
-    /// batch.
+    /// Returns an iterator over the entries of a batch: the coordinates and the value bytes of each
+    /// entry.
     pub(crate) fn entries(&self, rank: usize, size: usize) -> impl Iterator<Item = (&[u64], &[u8])> {
         self.coordinates.chunks_exact(rank.max(1)).zip(self.values.chunks_exact(size.max(1)))
     }
@@ -51,30 +51,30 @@ pub(crate) enum Order {
 
 /// A source of matrix entries. Entries with the same coordinates are summed.
 pub(crate) trait Source {
-    /// Returns the size of each dimension of the matrix.
+    /// Returns the size of each dimension of the source's matrix.
     fn shape(&self) -> &[u64];
 
     /// Returns the number type of the matrix values.
     fn element(&self) -> Element;
 
-    /// Returns an upper limit for the number of matrix entries, if one is known.
+    /// Returns an upper limit for the number of the source's matrix entries, if one is known.
     fn count(&self) -> Option<u64>;
 
     fn order(&self) -> Order;
 
-    /// Replaces the batch with the next entries of the matrix source. Returns false, with an empty
+    /// Replaces the batch with the next matrix entries of the source. Returns false, with an empty
     /// batch, after the last entry.
     fn next_batch(&mut self, batch: &mut Batch) -> Result<bool>;
 }
 
-/// A sink of matrix entries. The caller calls `begin`, then passes batches with distinct
+/// A receiver of matrix entries. The caller calls `begin`, then passes batches with distinct
 /// coordinates in C order, then calls `finish`.
 pub(crate) trait Sink {
     fn begin(&mut self, shape: &[u64], element: Element) -> Result<()>;
 
     fn put(&mut self, batch: &Batch) -> Result<()>;
 
-    /// Completes the output of the matrix sink after the last batch.
+    /// Completes the written matrix after the last batch.
     fn finish(self: Box<Self>) -> Result<()>;
 }
 

@@ -4,17 +4,18 @@ use anyhow::{Context as _, Result, bail};
 use hyperslab::{Datatype, DatatypeClass, H5Type};
 use hyperslab_exact::product;
 
-/// A one-dimensional array that is read once from start to end.
+/// A one-dimensional array of a matrix file, which is read once from start to end.
 pub(crate) trait Column {
-    /// Returns the number of elements in the column.
+    /// Returns the number of elements of the one-dimensional array.
     fn len(&self) -> u64;
 
-    /// Replaces `bytes` with the next `count` elements, converted to the datatype that was chosen
-    /// on opening the column. Returns an error if the column has fewer elements left.
+    /// Replaces `bytes` with the next `count` elements of the column. The elements have the
+    /// datatype that was chosen when the column was opened. Returns an error if the column has
+    /// fewer elements left.
     fn next(&mut self, count: usize, bytes: &mut Vec<u8>) -> Result<()>;
 }
 
-/// A column of indices or pointers, converted to [`Indices::datatype`].
+/// A column of indices or pointers of a matrix, converted to one integer type.
 pub(crate) struct Indices {
     name: &'static str,
     column: Box<dyn Column>,
@@ -27,13 +28,13 @@ impl Indices {
         Self { name, column, bytes: Vec::new(), read: 0 }
     }
 
-    /// Returns the datatype to which the indices are converted. The datatype is signed, so that
-    /// negative indices are detected.
+    /// Returns the datatype to which matrix indices are converted. The datatype is signed, because
+    /// negative indices must be detected.
     pub(crate) fn datatype() -> Datatype {
         i64::datatype()
     }
 
-    /// Checks that the datatype of a column is an integer type that fits indices.
+    /// Checks that a column of matrix indices has an integer type.
     pub(crate) fn check_type(name: &str, datatype: &Datatype) -> Result<()> {
         if !matches!(datatype.class, DatatypeClass::FixedPoint(_)) {
             bail!("`{name}` has elements of type {datatype}, which cannot be indices");
@@ -45,7 +46,7 @@ impl Indices {
         self.column.len()
     }
 
-    /// Appends the next `count` indices of the column. Returns an error unless all are below
+    /// Appends the next `count` indices of the column. Returns an error unless all are less than
     /// `bound`.
     pub(crate) fn next(&mut self, count: usize, bound: u64, indices: &mut Vec<u64>) -> Result<()> {
         self.column.next(count, &mut self.bytes).with_context(|| format!("`{}`", self.name))?;
@@ -62,7 +63,7 @@ impl Indices {
     }
 }
 
-/// Checks that the number of matrix values is the number of indices times `per_index`.
+/// Checks that a matrix has `per_index` values for each index.
 pub(crate) fn check_counts(indices: &Indices, values: u64, per_index: u64) -> Result<()> {
     let expected = product("number of values", [indices.len(), per_index])?;
     if expected != values {

@@ -11,7 +11,7 @@ use super::element::Element;
 /// The number of row or column pointers of a compressed matrix that one read returns.
 const POINTERS_PER_READ: u64 = 1 << 16;
 
-/// The largest number of values in a block of a block matrix.
+/// The largest number of values in one block of a block matrix.
 const MAX_BLOCK_VALUES: u64 = 1 << 24;
 
 /// The direction in which a sparse matrix is compressed: by rows or by columns.
@@ -24,7 +24,7 @@ pub(crate) enum Compression {
 }
 
 /// A source of the entries of a compressed matrix. For each row or column, a pointer states the
-/// position of its first entry in `indices` and `data`.
+/// index of its first entry in the arrays `indices` and `data`.
 pub(crate) struct Compressed {
     shape: [u64; 2],
     element: Element,
@@ -98,7 +98,8 @@ impl Compressed {
         }
     }
 
-    /// Finds the rows of the next entries of a compressed matrix, at most `maximum` entries.
+    /// Finds the rows of the compressed matrix that contain the next entries. The rows have at most
+    /// `maximum` entries in total.
     fn next_rows(&mut self, maximum: usize) -> Result<()> {
         self.rows.clear();
         let entries = self.indices.len();
@@ -172,7 +173,7 @@ impl Source for Compressed {
     }
 }
 
-/// A reader of the pointers of a compressed matrix.
+/// A reader of the row or column pointers of a compressed matrix.
 struct Pointers {
     column: Indices,
     block: Vec<u64>,
@@ -184,8 +185,7 @@ struct Pointers {
 }
 
 impl Pointers {
-    /// Reads the pointer of the next row of a compressed matrix. Returns the row and the number of
-    /// its entries.
+    /// Reads the pointer of the next matrix row. Returns the row and the number of its entries.
     fn next(&mut self, entries: u64) -> Result<Option<(u64, u64)>> {
         loop {
             let Some(pointer) = self.pointer(entries)? else { return Ok(None) };

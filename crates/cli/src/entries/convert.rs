@@ -7,7 +7,7 @@ use super::batch::{Batch, Order, Source};
 use super::element::Element;
 
 /// A source of matrix entries that converts the values of another source. Floating-point numbers
-/// may be rounded; a value that an integer type cannot represent is an error.
+/// may be rounded. If an integer type cannot represent a value, the conversion returns an error.
 pub(crate) struct Converted<S> {
     source: S,
     element: Element,
@@ -32,8 +32,8 @@ impl<S: Source> Converted<S> {
         Ok(Self { source, element, forward, reverse, incoming: Batch::default() })
     }
 
-    /// Checks that the conversion changed no value: each converted value must convert back to the
-    /// original value.
+    /// Checks that the conversion of matrix values changed no value: each converted value must
+    /// convert back to the original value.
     fn check(&self, values: &[u8], count: usize) -> Result<()> {
         let mut again = vec![0; self.incoming.values.len()];
         self.reverse.convert(values, &mut again, count)?;

@@ -8,8 +8,8 @@ use hyperslab::{Dataset, DatasetBuilder, FileOptions, Group, Points, Region, Sel
 use super::batch::{Batch, Order, Sink, Source};
 use super::element::Element;
 
-/// A source of the defined elements of a sparse dataset as matrix entries. A batch covers rows of
-/// chunks.
+/// A source of matrix entries that reads the defined elements of a sparse dataset. A batch covers
+/// rows of chunks.
 pub(crate) struct Defined {
     dataset: Dataset,
     element: Element,
@@ -22,7 +22,8 @@ pub(crate) struct Defined {
 }
 
 impl Defined {
-    /// Returns the source of matrix entries of a dataset, or `None` if the dataset is not sparse.
+    /// Returns a dataset as a source of matrix entries. Returns `None` if the dataset is not
+    /// sparse.
     pub(crate) fn of(dataset: &Dataset) -> Result<Option<Self>> {
         let Some(chunking) = dataset.sparse().chunking().filter(|chunking| chunking.sparse) else {
             return Ok(None);
@@ -39,7 +40,7 @@ impl Defined {
         }))
     }
 
-    /// Reads the defined elements of the next rows of a sparse dataset into the batch.
+    /// Reads the defined elements of the next rows of the sparse dataset into the batch.
     fn rows(&mut self, end: u64, batch: &mut Batch) -> Result<()> {
         let (mut start, mut count) = (vec![0; self.shape.len()], self.shape.clone());
         if let (Some(start), Some(count)) = (start.first_mut(), count.first_mut()) {
@@ -88,7 +89,7 @@ impl Source for Defined {
     }
 }
 
-/// A sink that writes matrix entries to a new sparse dataset.
+/// A receiver of matrix entries that writes them to a new sparse dataset.
 pub(crate) struct Writer<'a> {
     parent: &'a Group,
     path: &'a str,
@@ -131,7 +132,7 @@ impl Sink for Writer<'_> {
     }
 }
 
-/// Returns a chunk shape of a sparse dataset for a matrix with about this number of entries.
+/// Returns a chunk shape for a sparse dataset with about the given number of matrix entries.
 pub(crate) fn chunk_for(shape: &[u64], element: Element, entries: Option<u64>) -> Result<Vec<u64>> {
     if shape.contains(&0) {
         return Ok(vec![1; shape.len()]);
@@ -148,7 +149,7 @@ pub(crate) fn chunk_for(shape: &[u64], element: Element, entries: Option<u64>) -
     Ok(chunking.shape)
 }
 
-/// Returns the share of matrix elements that are defined.
+/// Returns the share of the matrix elements that are defined.
 #[expect(clippy::cast_precision_loss, reason = "the share is an estimate")]
 fn density(shape: &[u64], entries: u64) -> f64 {
     let positions: f64 = shape.iter().map(|size| *size as f64).product();

@@ -7,10 +7,10 @@ use hyperslab_exact::{product, to_u64, to_usize};
 use super::batch::{Batch, Order, Source};
 use super::element::Element;
 
-/// The largest size of the region that one step reads, in bytes.
+/// The size in bytes of the largest region of a dense dataset that one step reads.
 const MAX_READ_BYTES: u64 = 4 << 20;
 
-/// A source of the nonzero elements of a dense dataset.
+/// A source of matrix entries that reads the nonzero elements of a dense dataset.
 pub(crate) struct Nonzero {
     dataset: Dataset,
     element: Element,

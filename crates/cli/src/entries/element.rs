@@ -76,7 +76,7 @@ macro_rules! with_number {
     };
 }
 
-/// A Rust number type whose values can be summed and printed.
+/// A Rust number type for matrix values. Its values can be summed and printed.
 trait Number: H5Type {
     fn plus(self, other: Self) -> Option<Self>;
     fn print(self, line: &mut Vec<u8>);
@@ -113,7 +113,7 @@ number! {
 }
 
 impl Element {
-    /// Returns the number type of matrix values for values of a datatype.
+    /// Returns the number type of a matrix whose values have the given datatype.
     pub(crate) fn of(datatype: &Datatype) -> Result<Self> {
         let found = match &datatype.class {
             _ if datatype.is_bool() => Some(Self::Bool),
@@ -137,7 +137,7 @@ impl Element {
         Ok(found)
     }
 
-    /// Returns the number type of matrix values with a name.
+    /// Returns the number type of matrix values with the given name.
     pub(crate) fn named(name: TypeName) -> Result<Self> {
         Ok(match name {
             TypeName::I8 => Self::I8,
@@ -155,7 +155,7 @@ impl Element {
         })
     }
 
-    /// Returns the datatype that the matrix values have in memory.
+    /// Returns the datatype of this matrix number type in memory.
     pub(crate) fn datatype(self) -> Datatype {
         match self {
             Self::Bool => Datatype::bool(),
@@ -175,7 +175,7 @@ impl Element {
         matches!(self, Self::C64 | Self::C128)
     }
 
-    /// Returns true if the number type is an integer type or the boolean type.
+    /// Returns true if matrix values have an integer type or the boolean type.
     pub(crate) fn is_integer(self) -> bool {
         !matches!(self, Self::F32 | Self::F64 | Self::C64 | Self::C128)
     }

@@ -10,11 +10,11 @@ use hyperslab_exact::{sum, to_u64};
 use super::element::Element;
 use super::spool::Spool;
 
-/// The largest number of rows of a matrix in compressed rows. The pointers of so many rows take 128
-/// GiB.
+/// The largest number of rows of a matrix in compressed rows. The row pointers of such a matrix
+/// take 128 GiB.
 const MAX_ROWS: u64 = 1 << 34;
 
-/// The number of row pointers that one read returns.
+/// The number of row pointers of a compressed matrix that one read returns.
 const POINTERS_PER_READ: u64 = 1 << 16;
 
 /// A writer of the row pointers of compressed rows, and a reader of the written pointers.
@@ -44,7 +44,7 @@ impl RowPointers {
         Ok(())
     }
 
-    /// Writes the row pointers of all rows before `rows` that have no pointer yet.
+    /// Writes the missing row pointers of all rows before the row `rows`.
     fn begin(&mut self, rows: u64) -> Result<()> {
         while self.begun < rows {
             self.spool.write_all(&u64::to_bytes(&[self.entries]))?;
@@ -68,7 +68,7 @@ impl RowPointers {
         index_element(self.entries)
     }
 
-    /// Calls `visit` with batches of row pointers, as bytes of the type `element`.
+    /// Calls `visit` with batches of row pointers, as bytes of the index type `element`.
     pub(crate) fn for_each(
         &mut self,
         element: Element,
@@ -87,13 +87,13 @@ impl RowPointers {
     }
 }
 
-/// Returns the index type that SciPy uses for indices up to `maximum`: signed integers of 4 bytes
-/// if possible, else of 8 bytes.
+/// Returns the index type that SciPy uses for matrix indices up to `maximum`: signed integers of 4
+/// bytes if possible, else of 8 bytes.
 pub(crate) fn index_element(maximum: u64) -> Element {
     if i32::try_from(maximum).is_ok() { Element::I32 } else { Element::I64 }
 }
 
-/// Converts indices to bytes of the index type `element`.
+/// Converts matrix indices to bytes of the index type `element`.
 pub(crate) fn index_bytes(indices: &[u64], element: Element) -> Result<Vec<u8>> {
     if element == Element::I32 {
         let narrow: Result<Vec<i32>, _> = indices.iter().map(|index| i32::try_from(*index)).collect();

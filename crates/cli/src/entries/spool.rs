@@ -7,8 +7,8 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 use hyperslab_exact::to_u64;
 
-/// A temporary file that is first written completely, and then read. Dropping the value removes the
-/// file.
+/// A temporary file that is first written completely, and then read. When the value is dropped, the
+/// file is removed.
 #[derive(Debug)]
 pub(crate) struct Spool {
     writer: BufWriter<File>,
@@ -27,7 +27,7 @@ impl Spool {
         self.length
     }
 
-    /// Replaces `buffer` with at most `count` bytes of the temporary file from the offset `at`.
+    /// Replaces `buffer` with at most `count` bytes of the temporary file, from the offset `at`.
     pub(crate) fn read_at(&mut self, at: u64, buffer: &mut Vec<u8>, count: u64) -> Result<()> {
         self.writer.flush().context("cannot write a temporary file")?;
         let file = self.writer.get_mut();

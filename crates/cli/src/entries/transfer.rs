@@ -12,8 +12,9 @@ use super::element::Element;
 use super::sorted::{Keys, Sorted};
 use crate::progress;
 
-/// Writes all entries of a matrix source to a sink. The sink begins after the source has returned
-/// its first batch, so that most errors of a source occur before the sink writes anything.
+/// Writes all matrix entries of a source to a receiver. The receiver begins after the source has
+/// returned its first batch. Most errors of a source therefore occur before the receiver writes
+/// anything.
 pub(crate) fn transfer(
     source: Box<dyn Source>,
     keys: Keys,
@@ -35,7 +36,7 @@ pub(crate) fn transfer(
     Ok(())
 }
 
-/// Returns a progress bar on standard error, which is hidden unless standard error is a terminal.
+/// Returns a progress bar on standard error. The bar is hidden if standard error is not a terminal.
 fn progress_bar(count: Option<u64>) -> ProgressBar {
     let (bar, style) = match count {
         Some(count) => (ProgressBar::new(count), "{bar:30} {human_pos:>14} entries  {eta} left"),
@@ -48,7 +49,7 @@ fn progress_bar(count: Option<u64>) -> ProgressBar {
     progress::delayed(bar)
 }
 
-/// A source that reports the progress of another source.
+/// A source of matrix entries that shows the progress of another source.
 struct Watched {
     source: Box<dyn Source>,
     bar: ProgressBar,

@@ -14,7 +14,7 @@ use crate::formats::{mtx, npz};
 use crate::open::OpenArguments;
 use crate::output_target::{Content, OutputTarget};
 
-/// The compression level of exported matrix files without the argument `--deflate`.
+/// The compression level of an exported matrix without the argument `--deflate`.
 const DEFAULT_LEVEL: u32 = 6;
 
 /// The location and the compression of an exported matrix.

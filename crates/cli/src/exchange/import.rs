@@ -15,7 +15,7 @@ use crate::formats::new_object::NewObject;
 use crate::input::Input;
 use crate::typed::TypeName;
 
-/// The form in which an imported matrix is stored: a sparse dataset or a group of compressed rows.
+/// The form of an imported matrix in the HDF5 file: a sparse dataset or a group of compressed rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MatrixForm {
     /// A sparse dataset, which stores the defined elements in structured chunks
@@ -24,7 +24,7 @@ pub(crate) enum MatrixForm {
     Csr,
 }
 
-/// The encoding of the list of defined elements of a sparse dataset.
+/// The encoding in which a sparse dataset stores the list of its defined elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Encoding {
     /// Blocks of elements: the form that other implementations of the proposal expect
@@ -45,7 +45,7 @@ impl Encoding {
     }
 }
 
-/// The options of a matrix import.
+/// The options of the command `import` for a matrix.
 #[derive(Debug)]
 pub(crate) struct ImportOptions<'a> {
     /// The form of the matrix. `None` is compressed rows for matrices of two dimensions, else a
@@ -96,7 +96,7 @@ pub(super) fn import_with(
     })
 }
 
-/// Creates the sparse dataset or the group that stores an imported matrix.
+/// Creates the sparse dataset or the group for an imported matrix, and writes the matrix entries.
 fn store(
     source: Box<dyn Source>,
     new: &NewObject<'_>,

@@ -21,7 +21,7 @@ pub(crate) enum MatrixLocation {
     Group(PathBuf, String),
 }
 
-/// A matrix file format that an argument names.
+/// A file format of a matrix that a command-line argument names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NamedFormat {
     MatrixMarket,
@@ -29,7 +29,8 @@ pub(crate) enum NamedFormat {
 }
 
 impl MatrixLocation {
-    /// Returns the location of a matrix in a file whose format the argument names.
+    /// Returns the location of a matrix in a file. A command-line argument names the format of the
+    /// file.
     pub(crate) fn named(name: &Path, format: NamedFormat) -> Self {
         match format {
             NamedFormat::MatrixMarket => {

@@ -72,7 +72,7 @@ enum LayoutKind {
     External,
 }
 
-/// A pattern of `find` for dataset shapes: the size of each dimension. `None` matches any size.
+/// A pattern of a search for dataset shapes: the size of each dimension. `None` matches any size.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Shape(Vec<Option<u64>>);
 
@@ -80,7 +80,7 @@ fn pattern(text: &str) -> Result<PathPattern, String> {
     PathPattern::new(text).map_err(|error| error.to_string())
 }
 
-/// Parses a size such as `10M` into a number of bytes.
+/// Parses a size on the command line, such as `10M`, into bytes.
 fn size(text: &str) -> Result<u64, String> {
     let wrong = || format!("`{text}` is not a size such as 500, 10K, 1.5M or 2G");
     let upper = text.trim().to_ascii_uppercase();
@@ -141,12 +141,12 @@ impl Criteria {
         Ok(true)
     }
 
-    /// Returns true if at least one condition of `find` applies only to objects, not to links.
+    /// Returns true if at least one condition of the search applies only to objects, not to links.
     fn of_objects(&self) -> bool {
         !self.attr.is_empty() || self.r#type.is_some() || self.of_datasets()
     }
 
-    /// Returns true if at least one condition of `find` applies only to datasets.
+    /// Returns true if at least one condition of the search applies only to datasets.
     fn of_datasets(&self) -> bool {
         let sizes = self.min_size.is_some() || self.max_size.is_some();
         let shapes = self.shape.is_some() || self.rank.is_some();
@@ -216,7 +216,7 @@ fn has_filter(dataset: &DatasetFacts, wanted: &str) -> bool {
     }
 }
 
-/// Returns true if a datatype has the given name or class.
+/// Returns true if a datatype has the name or class that a search condition states.
 fn is_of_type(datatype: &Datatype, wanted: &str) -> bool {
     let wanted = wanted.to_lowercase();
     let signed = match &datatype.class {
@@ -250,8 +250,8 @@ fn is_of_type(datatype: &Datatype, wanted: &str) -> bool {
     }
 }
 
-/// Returns true if the object has the attribute, with the requested value if the condition states
-/// one. The name of an attribute may contain equals signs.
+/// Returns true if the object has the attribute of a search condition, with the requested value if
+/// the condition states one. An attribute's name may contain equals signs.
 fn has_attribute(describer: &Describer, facts: &ObjectFacts, wanted: &str) -> Result<bool> {
     if describer.attribute_named(&facts.object, wanted)?.is_some() {
         return Ok(true);

@@ -20,13 +20,12 @@ use crate::open::OpenArguments;
 use crate::output::{self, escape};
 use crate::values::paths::Paths;
 
-/// The largest number of values of an attribute that a search compares and that a JSON document
-/// contains.
+/// The largest number of values of one attribute that a search compares or prints as JSON.
 const MAX_VALUES: usize = 1000;
 
-/// The exit code of `find` if no object meets the conditions.
+/// The exit code of the command `find` if no object meets the conditions.
 const NOTHING: u8 = 1;
-/// The exit code of `find` if a part of a file could not be read.
+/// The exit code of the command `find` if a part of a file could not be read.
 const UNREADABLE: u8 = 2;
 
 /// The largest number of failures that `find` reports.
@@ -94,7 +93,7 @@ pub(crate) fn run(arguments: &FindArguments) -> Result<ExitCode> {
     })
 }
 
-/// The form of the output of `find`: paths, details or JSON.
+/// The form of the output of the command `find`: paths, details or JSON.
 enum Form {
     /// Paths as plain text. These bytes follow each path.
     Paths(output::Output, &'static [u8]),
@@ -156,7 +155,7 @@ impl Finder<'_> {
         }
     }
 
-    /// Prints an object or link that meets the conditions of `find`.
+    /// Prints an entry that meets the conditions of the search.
     fn print(&mut self, entry: &Entry, entry_path: &EntryPath<'_>) -> Result<()> {
         let several = self.arguments.files.len() > 1;
         let Some((file, long)) = &self.file else { return Ok(()) };

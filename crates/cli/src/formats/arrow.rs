@@ -30,7 +30,7 @@ fn reader(path: &Path) -> Result<FileReader<BufReader<File>>> {
     Ok(FileReader::try_new(BufReader::new(File::open(path)?), None)?)
 }
 
-/// A writer of Arrow files.
+/// A writer of tables to Arrow files.
 pub(crate) struct Writer(FileWriter<BufWriter<File>>);
 
 impl Writer {

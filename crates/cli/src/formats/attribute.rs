@@ -44,7 +44,7 @@ pub(crate) fn write_attribute(
     }
 }
 
-/// Writes the value of an attribute with a null dataspace, which has no elements.
+/// Writes the output for an attribute with a null dataspace, which has no value.
 fn null(output: &mut OutputTarget, attribute: &Attribute, format: Format) -> Result<()> {
     match format {
         Format::Npy => {

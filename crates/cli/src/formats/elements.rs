@@ -59,8 +59,8 @@ impl<'a> Elements<'a> {
         Self { datatype, paths, style, known: HashMap::new() }
     }
 
-    /// Calls `visit` with the text of each element in `bytes`, which are part of the bytes of
-    /// `stored`.
+    /// Calls `visit` with the text of each element in `bytes`. The bytes are a part of the stored
+    /// elements `stored`.
     pub(crate) fn each(
         &mut self,
         stored: &Stored,
@@ -115,7 +115,7 @@ impl<'a> Elements<'a> {
     }
 }
 
-/// Calls `visit` with the coordinates and the text of each defined element.
+/// Calls `visit` with the coordinates and the text of each defined element of a sparse dataset.
 pub(crate) fn for_each_defined(
     file: &File,
     elements: &DefinedElements<'_>,
@@ -161,8 +161,8 @@ fn json_float(text: &str) -> String {
     if text.ends_with(|c: char| c.is_ascii_digit()) { text.to_owned() } else { format!("\"{text}\"") }
 }
 
-/// Returns a text that a spreadsheet does not read as a formula: a quote precedes a text that
-/// begins like a formula.
+/// Returns a text that a spreadsheet does not read as a formula. If the text begins like a formula,
+/// puts a quote before the text.
 pub(crate) fn without_formula(text: String) -> String {
     if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!("'{text}") } else { text }
 }
@@ -216,7 +216,7 @@ fn complex(real: &str, imaginary: &str) -> String {
     format!("({real}{sign}{imaginary}j)")
 }
 
-/// Quotes text as Python's `repr` does: with double quotes only if the text has single quotes and
+/// Quotes text as Python's `repr` does. Uses double quotes only if the text has single quotes and
 /// no double quotes.
 fn quoted(bytes: &[u8]) -> String {
     let has = |quote| bytes.contains(&quote);

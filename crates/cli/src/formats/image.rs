@@ -4,11 +4,11 @@ use anyhow::{Context as _, Result, bail};
 use hyperslab::{Column, Datatype};
 use hyperslab_exact::{product, to_usize};
 
-/// The largest ratio of the size of an image's pixels to the size of its file. Deflate compresses
-/// at most by a factor of 1032.
+/// The largest ratio between the size of an image's pixels and the size of the image file. Deflate
+/// compresses at most by a factor of 1032.
 const MAX_RATIO: u64 = 1100;
 
-/// The size of an image's pixels that is accepted for a file of any size, in bytes.
+/// The pixel size in bytes up to which an image is accepted for a file of any length.
 const SMALL_FRAME: u64 = 1 << 20;
 
 /// The size of an image frame and the type of its pixels.
@@ -24,22 +24,21 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    /// Returns the shape of an array that holds an image frame: rows, columns, and samples if a
-    /// pixel has several.
+    /// Returns the shape of an array for the image frame: rows, columns, and samples if a pixel has
+    /// several.
     pub(crate) fn shape(&self) -> Vec<u64> {
         let mut shape = vec![self.height, self.width];
         shape.extend((self.samples > 1).then_some(self.samples));
         shape
     }
 
-    /// Returns the size of the samples of an image frame, in bytes.
+    /// Returns the size of all samples of the image frame, in bytes.
     pub(crate) fn bytes(&self) -> Result<u64> {
         let size = u64::from(self.datatype.size);
         Ok(product("size of a frame", [self.height, self.width, self.samples, size])?)
     }
 
-    /// Returns an error if the samples of an image frame are too large for an image file of `file`
-    /// bytes.
+    /// Returns an error if the samples of an image are too large for an image file of `file` bytes.
     pub(crate) fn check_size(&self, file: u64) -> Result<()> {
         let largest = largest_frame(file);
         let bytes = self.bytes()?;
@@ -68,11 +67,11 @@ pub(super) fn largest_frame(file: u64) -> u64 {
 
 /// A reader of the frames of an image file, in order.
 pub(crate) trait ImageReader {
-    /// Moves to the next frame of an image file and returns its size and type. Returns `None` after
-    /// the last frame.
+    /// Moves to the next frame of the image file and returns its size and type. Returns `None`
+    /// after the last frame.
     fn next(&mut self) -> Result<Option<Frame>>;
 
-    /// Reads the samples of the current image frame, in C order and in the datatype of [`Frame`].
+    /// Reads the samples of the image frame, in C order and in the datatype of the frame.
     fn read(&mut self) -> Result<Vec<u8>>;
 }
 
@@ -94,8 +93,8 @@ pub(crate) struct Size {
 }
 
 impl Size {
-    /// Returns the size of an image frame for its dimensions: rows, columns, and samples if there
-    /// are three.
+    /// Returns the size of an image frame from its dimensions: rows, columns, and samples if there
+    /// are three dimensions.
     pub(crate) fn of(dims: &[u64]) -> Result<Self> {
         let (height, width, samples) = match *dims {
             [height, width] => (height, width, 1),
@@ -115,7 +114,7 @@ impl Size {
     }
 }
 
-/// Converts a size in bytes to `usize`.
+/// Converts the size of an image in bytes to `usize`.
 pub(super) fn in_memory(bytes: u64) -> Result<usize> {
     Ok(to_usize(bytes)?)
 }

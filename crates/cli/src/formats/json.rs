@@ -11,8 +11,8 @@ use crate::output_target::OutputTarget;
 use crate::selection::defined::DefinedElements;
 use crate::values::blocks::listed;
 
-/// Writes an array as JSON. `shape` is the shape of the dataset; `nested` also has the dimensions
-/// of elements that are arrays.
+/// Writes an array as JSON. `shape` is the shape of the dataset. `nested` is the shape with the
+/// dimensions of array elements added.
 pub(crate) fn write(
     output: &mut OutputTarget,
     shape: &[u64],
@@ -47,7 +47,7 @@ pub(crate) fn write_defined(
     Ok(())
 }
 
-/// A writer of an array as nested JSON arrays. It adds the brackets.
+/// A writer of the elements of an array as nested JSON lists. The writer adds the brackets.
 #[derive(Debug)]
 struct Nested {
     /// For each dimension, the product of its size and the sizes of all faster dimensions; the
@@ -77,8 +77,7 @@ impl Nested {
         Ok(Self { sizes, done: 0 })
     }
 
-    /// Returns the number of dimensions of the JSON array that begin or end at the element with
-    /// this number.
+    /// Returns the number of JSON brackets that open or close at the element with this number.
     fn edges(&self, at: u64) -> usize {
         self.sizes.iter().rev().take_while(|size| at.checked_rem(**size) == Some(0)).count()
     }
@@ -96,8 +95,8 @@ impl Nested {
         Ok(())
     }
 
-    /// Writes the part of a JSON document of an array that follows the elements. An array without
-    /// elements is `[]` for any shape.
+    /// Writes the part of the JSON document that follows the elements. If the array has no
+    /// elements, the document is `[]`.
     fn end(&self, output: &mut impl Write) -> Result<()> {
         output.write_all(if self.done == 0 { b"[]}\n" } else { b"}\n" })?;
         Ok(())

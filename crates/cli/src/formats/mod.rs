@@ -94,7 +94,7 @@ impl Format {
     }
 }
 
-/// Writes the selected elements of a dataset in the element format.
+/// Writes the selected elements in this element format.
 pub(crate) fn write(
     output: &mut OutputTarget,
     file: &File,
@@ -143,8 +143,8 @@ fn write_nothing(output: &mut OutputTarget, dataset: &Dataset, format: Format) -
     Ok(())
 }
 
-/// Returns the shape of a dataset extended by the dimensions of array elements, and the datatype of
-/// the innermost elements.
+/// Returns the shape and the datatype of the innermost elements. The shape is the shape of the
+/// dataset, with the dimensions of array elements added.
 fn with_elements_of_arrays(mut shape: Vec<u64>, mut datatype: &Datatype) -> (Vec<u64>, &Datatype) {
     while let DatatypeClass::Array(array) = &datatype.class {
         shape.extend(array.dims.iter().copied().map(u64::from));
@@ -153,8 +153,8 @@ fn with_elements_of_arrays(mut shape: Vec<u64>, mut datatype: &Datatype) -> (Vec
     (shape, datatype)
 }
 
-/// Writes elements in a text format. `outer` is the shape of the dataset; `shape` also has the
-/// dimensions of elements that are arrays.
+/// Writes elements in a text format. `outer` is the shape of the dataset. `shape` is the shape with
+/// the dimensions of array elements added.
 fn write_texts(
     output: &mut OutputTarget,
     file: &File,
@@ -189,7 +189,7 @@ fn csv_style(output: &OutputTarget, form: Form) -> Style {
     }
 }
 
-/// Writes the defined elements of a selection of a sparse dataset with their coordinates.
+/// Writes the defined elements of a selection with their coordinates in this element format.
 pub(crate) fn write_defined(
     output: &mut OutputTarget,
     file: &File,
@@ -213,8 +213,8 @@ pub(crate) fn write_defined(
     }
 }
 
-/// Writes a line for each block of defined elements in `selection`, and the values of the block if
-/// `with_values` is set.
+/// Writes a line for each block of defined elements in `selection`. Also writes the values of the
+/// block if `with_values` is set.
 pub(crate) fn write_blocks(
     output: &mut OutputTarget,
     file: &File,

@@ -29,7 +29,7 @@ impl<'f> NewObject<'f> {
         Ok(self.holder.create_group(&self.name)?)
     }
 
-    /// Returns the group in which the new object is created.
+    /// Returns the group in which the command creates the new object.
     pub(crate) fn holder(&self) -> &Group {
         &self.holder
     }

@@ -4,10 +4,10 @@
 use anyhow::{Result, bail};
 use hyperslab::AttributeValue;
 
-/// The name of the attribute that lists the table columns with a mask for missing values.
+/// The name of the attribute that lists the table columns with a mask of missing values.
 pub(crate) const ATTRIBUTE: &str = "null_masks";
 
-/// The representation of the missing values of a table column.
+/// The representation of the missing values in a table column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Nulls {
     /// The column has no missing values.
@@ -20,13 +20,14 @@ pub(crate) enum Nulls {
     Value(String),
 }
 
-/// Returns the name of the dataset or member with the missing-value mask of a table column.
+/// Returns the name of the mask for the missing values of a table column. The mask is a dataset or
+/// a member.
 pub(crate) fn mask_of(column: &str) -> String {
     format!("{column}_mask")
 }
 
-/// Returns the names of the columns with a mask. Returns an error if a column has the same name as
-/// a mask.
+/// Returns the names of the table columns with a mask of missing values. Returns an error if a
+/// column has the same name as a mask.
 pub(crate) fn masked<'c>(columns: impl Iterator<Item = (&'c str, &'c Nulls)> + Clone) -> Result<Vec<String>> {
     let masked = columns.clone().filter(|(_, nulls)| **nulls == Nulls::Mask);
     let masked: Vec<String> = masked.map(|(name, _)| name.to_owned()).collect();
@@ -41,8 +42,8 @@ pub(crate) fn masked<'c>(columns: impl Iterator<Item = (&'c str, &'c Nulls)> + C
     Ok(masked)
 }
 
-/// Returns the value of the attribute that lists the columns with a mask, or `None` without such
-/// columns.
+/// Returns the value of the attribute that lists the table columns with a mask of missing values.
+/// Returns `None` if no column has a mask.
 pub(crate) fn attribute(masked: &[String]) -> Option<impl AttributeValue + use<>> {
     (!masked.is_empty()).then(|| masked.to_vec())
 }

@@ -4,8 +4,8 @@ use anyhow::{Context as _, Result};
 use hyperslab::Datatype;
 use hyperslab::datatype::Member;
 
-/// Returns the compound datatype of these members without gaps. Returns an error if a record has 4
-/// GiB or more.
+/// Returns the compound datatype of the given members without gaps. Returns an error if an element
+/// has 4 GiB or more.
 pub(crate) fn packed<'n>(members: impl Iterator<Item = Result<(&'n str, Datatype)>>) -> Result<Datatype> {
     let mut listed = Vec::new();
     let mut size = 0_u32;

@@ -8,7 +8,7 @@ use anyhow::{Result, bail};
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 
-/// An open input table: its schema, the number of rows, and a reader of the rows.
+/// An open table file: its schema, the number of rows, and a reader of the rows.
 pub(crate) struct Opened {
     pub(crate) schema: SchemaRef,
     /// The number of rows that the file declares.
@@ -28,8 +28,8 @@ pub(crate) trait TableWriter {
     fn finish(self: Box<Self>) -> Result<()>;
 }
 
-/// Calls a table reader, and converts a panic to an error. The readers of other crates panic on
-/// some damaged tables.
+/// Calls a table reader, and converts a panic to an error. The table readers of some crates panic
+/// on damaged files.
 pub(super) fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     let hook = panic::take_hook();
     panic::set_hook(Box::new(|_| ()));

@@ -14,14 +14,14 @@ use crate::selection::defined::DefinedElements;
 use crate::values::blocks::listed;
 use crate::values::complex_base;
 
-/// The largest number of elements that are printed as one array in brackets, the same limit as in
-/// NumPy.
+/// The largest number of elements that are printed as one array in brackets. The limit is the same
+/// as in NumPy.
 const MAX_BRACKETED_ELEMENTS: u64 = 1000;
 
-/// The width of a line of printed elements in columns, as in NumPy.
+/// The width of a printed line of elements in columns, as in NumPy.
 const LINE_WIDTH: usize = 75;
 
-/// Writes an array of elements as text in the layout of NumPy.
+/// Writes an array of elements as text in NumPy's layout.
 pub(crate) fn write(
     output: &mut OutputTarget,
     shape: &[u64],
@@ -42,7 +42,7 @@ pub(crate) fn write(
     rows.end(output)
 }
 
-/// Writes a line for each defined element of a sparse dataset: its coordinates and its value.
+/// Writes a line for each defined element: its coordinates and its value.
 pub(crate) fn write_defined(
     output: &mut OutputTarget,
     file: &File,
@@ -54,8 +54,8 @@ pub(crate) fn write_defined(
     })
 }
 
-/// Returns the smallest width of a column in which elements of the datatype are aligned to the
-/// right. Returns `None` if the elements are not aligned.
+/// Returns the smallest width of a printed column for elements of a datatype that is aligned to the
+/// right. Returns `None` if elements of the datatype are not aligned.
 fn aligned(datatype: &Datatype) -> Option<usize> {
     if datatype.is_bool() {
         return Some(5);
@@ -63,8 +63,8 @@ fn aligned(datatype: &Datatype) -> Option<usize> {
     (datatype.is_number() || complex_base(datatype).is_some()).then_some(0)
 }
 
-/// Writes a small array in brackets. If `right` is set, elements are aligned to the right in
-/// columns of at least this width.
+/// Writes a small array in brackets. If `right` is set, it is the smallest width of the columns,
+/// and elements are aligned to the right.
 fn small(output: &mut impl Write, shape: &[u64], elements: &[String], right: Option<usize>) -> Result<()> {
     if shape.is_empty() {
         writeln!(output, "{}", elements.first().map_or("", String::as_str))?;
@@ -87,7 +87,7 @@ fn length(text: &str) -> usize {
 }
 
 /// Returns the text of an array in nested brackets. Each line except the first begins with
-/// `indent`; a line has at most `width` columns.
+/// `indent`. A line has at most `width` columns.
 fn nested(shape: &[usize], elements: &[String], indent: &str, width: usize) -> String {
     let Some((count, inner)) = shape.split_first() else {
         return elements.concat();
@@ -105,7 +105,8 @@ fn nested(shape: &[usize], elements: &[String], indent: &str, width: usize) -> S
     format!("[{}]", parts.join(&between))
 }
 
-/// Joins elements with blanks, and breaks the text into lines of at most `width` columns.
+/// Joins the texts of elements with blanks, and breaks the text into lines of at most `width`
+/// columns.
 fn wrapped(elements: &[String], indent: &str, width: usize) -> String {
     let mut lines = Vec::new();
     let mut line = String::from(indent);
@@ -129,8 +130,9 @@ fn wrapped(elements: &[String], indent: &str, width: usize) -> String {
     text.strip_prefix(indent).unwrap_or(&text).to_owned()
 }
 
-/// A writer of large arrays, one element at a time. A line has the elements of the last dimension,
-/// or one element of a one-dimensional array. Blank lines separate the slower dimensions.
+/// A writer of large arrays as text, one element at a time. A line contains the elements along the
+/// last dimension, or one element of a one-dimensional array. Blank lines separate the slower
+/// dimensions.
 #[derive(Debug)]
 struct Rows {
     /// The number of elements in a row, in a plane, and so on.

@@ -16,8 +16,8 @@ use tiff::tags::{ByteOrder, Tag};
 
 use super::image::{Frame, ImageReader, ImageWriter, Size, in_memory, largest_frame};
 
-/// The size of the largest samples in a TIFF file with 32-bit offsets, in bytes. The remaining
-/// bytes of the 4 GiB are for the directories of the pages.
+/// The size in bytes of the largest samples in a TIFF file with 32-bit offsets. The remaining bytes
+/// of the 4 GiB are for the directories of the pages.
 const MAX_STANDARD_BYTES: u64 = 3 << 30;
 
 /// A reader of an open TIFF file.
@@ -36,8 +36,8 @@ pub(crate) struct Reader {
     stack: Option<Stack>,
 }
 
-/// A stack of images in ImageJ's form: only the first image has a page, and the other images follow
-/// its samples.
+/// A stack of images in a TIFF file of ImageJ. Only the first image has a page. The other images
+/// follow its samples.
 #[derive(Debug, Clone, Copy)]
 struct Stack {
     /// The offset of the first image, which has a page.
@@ -87,8 +87,8 @@ impl Reader {
         Ok(frame)
     }
 
-    /// Returns the ImageJ images that follow the last page. Returns an error if the images are not
-    /// contiguous in the file.
+    /// Returns the ImageJ images that follow the last TIFF page. Returns an error if the images are
+    /// not contiguous in the file.
     fn stack_of_imagej(&mut self) -> Result<Option<Stack>> {
         let Some(description) = self.decoder.find_tag(Tag::ImageDescription)? else { return Ok(None) };
         let Ok(description) = description.into_string() else { return Ok(None) };
@@ -124,7 +124,7 @@ impl Reader {
         }
     }
 
-    /// Reads an image of an ImageJ stack in a TIFF file that has no page for the image.
+    /// Reads an image without a page from an ImageJ stack in a TIFF file.
     fn read_stacked(&mut self, stack: Stack) -> Result<Vec<u8>> {
         let (size, pixel) = self.page;
         let offset = stack.at.checked_mul(size).and_then(|past| past.checked_add(stack.offset));
@@ -194,8 +194,8 @@ impl ImageReader for Reader {
     }
 }
 
-/// Joins the planes of an image into pixels. Each plane has one sample of each pixel. `pixel` is
-/// the size of all samples of a pixel.
+/// Joins the planes of a TIFF image into pixels. Each plane has one sample of each pixel. `pixel`
+/// is the size in bytes of all samples of a pixel.
 fn interleaved(planes: &[u8], count: usize, pixel: usize) -> Result<Vec<u8>> {
     let size = pixel / count.max(1);
     let plane = planes.len() / count.max(1);
@@ -213,8 +213,8 @@ fn interleaved(planes: &[u8], count: usize, pixel: usize) -> Result<Vec<u8>> {
     Ok(joined)
 }
 
-/// Returns the writer of a TIFF file for samples of a size, in bytes. `level` is the compression
-/// level, 0 to 9.
+/// Returns a writer of a TIFF file. Its samples have the given size in bytes. `level` is the
+/// compression level, 0 to 9.
 pub(crate) fn writer(out: File, bytes: u64, level: Option<u8>) -> Result<Box<dyn ImageWriter>> {
     let compression = match level {
         None | Some(0) => Compression::Uncompressed,

@@ -13,7 +13,7 @@ use crate::input::Input;
 use crate::missing_feature::missing_feature;
 use crate::selection::Taken;
 
-/// A stack of images. The type has no values, because this build opens no image.
+/// A stack of images in a build without image support. The type has no values.
 pub(crate) enum Stack {}
 
 impl Stack {
@@ -22,7 +22,7 @@ impl Stack {
         Err(missing_feature("PNG and TIFF images"))
     }
 
-    /// Writes nothing, because a value of this type does not exist.
+    /// Writes nothing, because this build opens no images. A value of this type does not exist.
     pub(crate) fn write(&self, _: &NewObject<'_>, _: &Storage<'_>, _: bool) -> Result<()> {
         match *self {}
     }

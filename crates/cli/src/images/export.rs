@@ -17,9 +17,9 @@ use crate::interrupted::new_file_for;
 use crate::output_target::{Content, OutputTarget};
 use crate::selection::{Taken, selection};
 
-/// Exports the selected elements as images to `out`. With a pattern such as `%04d` in the name,
-/// each frame becomes a file; all files appear when the export ends. `source` is the file of the
-/// dataset.
+/// Exports the selected elements as images to `out`. If the name contains a pattern such as `%04d`,
+/// each frame becomes a file, and all files appear when the export ends. `source` is the HDF5 file
+/// of the dataset.
 pub(crate) fn export(
     dataset: &Dataset,
     taken: Vec<Taken>,
@@ -114,7 +114,7 @@ impl<'a> Frames<'a> {
         Ok(Self { dataset, taken, numbering, size, count })
     }
 
-    /// Returns the size of the samples of all exported frames, in bytes.
+    /// Returns the size of the samples of all image frames, in bytes.
     fn bytes(&self) -> Result<u64> {
         let counts = self.taken.iter().map(|dimension| dimension.count);
         // Samples of 16 bits grow to 32 bits in some formats.
@@ -122,7 +122,7 @@ impl<'a> Frames<'a> {
         Ok(product("size of the images", counts.chain([size.into()]))?)
     }
 
-    /// Reads the samples of the exported frame with a number.
+    /// Reads the samples of the image frame with the given number.
     fn read(&self, number: u64) -> Result<Column> {
         let mut taken = self.taken.clone();
         let mut rest = number;

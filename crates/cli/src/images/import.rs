@@ -12,14 +12,14 @@ use crate::formats::new_object::NewObject;
 use crate::formats::storage::Storage;
 use crate::input::Input;
 
-/// The size of the largest chunk for frames, in bytes. Larger frames are divided into several
-/// chunks.
+/// The size of the largest chunk for imported image frames, in bytes. Larger frames are divided
+/// into several chunks.
 const MAX_CHUNK_BYTES: u64 = 16 << 20;
 
-/// The compression level of the default deflate filter of imported images.
+/// The compression level of the default deflate filter for imported images.
 const LEVEL: u32 = 6;
 
-/// A stack of images that have the same size and pixel type.
+/// A stack of images to import. All images have the same size and pixel type.
 pub(crate) struct Stack {
     inputs: Vec<(Input, Kind)>,
     frame: Frame,
@@ -56,7 +56,8 @@ impl Stack {
         Ok(Self { inputs: all, frame, count })
     }
 
-    /// Returns true if the stack has several images, so that the dataset has a dimension for them.
+    /// Returns true if the imported stack has several images. In this case, the dataset has a
+    /// dimension for the images.
     fn is_stack(&self) -> bool {
         self.count > 1
     }
@@ -86,7 +87,7 @@ impl Stack {
         Ok(())
     }
 
-    /// Writes the frames of an image file to the dataset. `number` is the number of frames of the
+    /// Writes the frames of an image file to the dataset. `number` is the number of frames from
     /// earlier files.
     fn write_frames(
         &self,
@@ -110,7 +111,7 @@ impl Stack {
         Ok(())
     }
 
-    /// Returns the chunk shape for a frame: the whole frame, or a part of its rows.
+    /// Returns the chunk shape for an image frame: the whole frame, or a part of its rows.
     fn chunk(&self) -> Result<Vec<u64>> {
         let mut chunk = self.frame.shape();
         let rows = self.frame.height.max(1);
@@ -153,7 +154,7 @@ impl Stack {
     }
 }
 
-/// Returns the image format of an import input by its first bytes.
+/// Returns the image format of an input file. Recognizes the format by the first bytes.
 fn kind(input: &Input) -> Result<Kind> {
     std::fs::File::open(input.path())?;
     Kind::by_bytes(&input.head()).context("the file is neither a PNG nor a TIFF image")

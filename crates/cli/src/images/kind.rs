@@ -18,7 +18,7 @@ impl Kind {
         })
     }
 
-    /// Returns the writer of a new image file. `bytes` is the size of all samples.
+    /// Returns the writer of a new image file. `bytes` is the size of all samples in the file.
     pub(super) fn writer(self, out: File, bytes: u64, level: Option<u8>) -> Result<Box<dyn ImageWriter>> {
         Ok(match self {
             Self::Png => Box::new(png::Writer::new(out, level)),

@@ -52,7 +52,8 @@ impl Kind {
     }
 }
 
-/// The meaning of the last dimension of exported images: columns of pixels, or samples of a pixel.
+/// The meaning of the last dimension of exported images: columns of pixels, or the samples of one
+/// pixel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Pixels {
     /// The columns of gray pixels
@@ -61,7 +62,7 @@ pub(crate) enum Pixels {
     Color,
 }
 
-/// The options of an image export.
+/// The options of an export of elements as images.
 #[derive(Debug, Clone, Copy)]
 #[cfg_attr(not(feature = "images"), expect(dead_code, reason = "the writers need the feature"))]
 pub(crate) struct ExportOptions {

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-/// The largest number of digits in a file name pattern.
+/// The largest number of digits in a file name pattern for exported images.
 const MAX_DIGITS: usize = 20;
 
-/// A pattern for file names that differ in a number.
+/// A pattern for the names of exported image files, which differ in a number.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Pattern {
     before: String,
@@ -37,7 +37,7 @@ impl Pattern {
         None
     }
 
-    /// Returns the image file path in which a number replaces the pattern.
+    /// Returns the path of an image file: a number replaces the pattern in the file name.
     pub(super) fn path(&self, number: u64) -> PathBuf {
         let Self { before, digits, after } = self;
         PathBuf::from(format!("{before}{number:0digits$}{after}"))

@@ -2,11 +2,12 @@
 
 use super::walk::Entry;
 
-/// The largest number of tree levels whose lines are drawn. A number replaces the lines of deeper
-/// levels.
+/// The largest number of tree levels for which a listing draws lines. For deeper levels, it prints
+/// a number instead.
 const DRAWN_LEVELS: usize = 24;
 
-/// The state of drawing tree lines: the levels at which the last entry of a group was drawn.
+/// The state of drawing the lines of an object tree: the levels at which the last entry of a group
+/// was drawn.
 #[derive(Debug, Default)]
 pub(crate) struct Branches {
     /// For each level: true if the entry of this level was the last one of its group.
@@ -14,8 +15,8 @@ pub(crate) struct Branches {
 }
 
 impl Branches {
-    /// Returns the tree lines that precede the name of an entry, and the tree lines that precede
-    /// its details.
+    /// Returns two texts of tree lines for an entry of a listing: one before the entry's name, and
+    /// one before its details.
     pub(crate) fn of(&mut self, entry: &Entry) -> (String, String) {
         let above = if entry.open { "│   " } else { "    " };
         let Some(level) = entry.depth.checked_sub(1) else { return (String::new(), above.to_owned()) };

@@ -12,13 +12,13 @@ use super::describer::{Describer, message, noted};
 use crate::sections::StructuredTotals;
 use crate::values::Value;
 
-/// The largest number of elements of a dataset whose values a listing shows.
+/// The largest number of elements of a dataset whose values a listing prints.
 const SHOWN_ELEMENTS: u64 = 4;
 
-/// The largest size of a dataset whose values a listing shows, in bytes.
+/// The size in bytes of the largest dataset whose values a listing prints.
 const SHOWN_BYTES: u64 = 1 << 16;
 
-/// The description of a dataset in a listing.
+/// The description of a dataset in a listing: shape, datatype and storage.
 #[derive(Debug)]
 pub(crate) struct DatasetFacts {
     pub(crate) datatype: Datatype,
@@ -47,7 +47,7 @@ pub(crate) struct Committed {
     pub(crate) path: Option<String>,
 }
 
-/// The description of a dataset's storage in the file, for a listing.
+/// The description of a dataset's storage in a listing.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct StoredFacts {
     pub(crate) bytes: u64,
@@ -91,8 +91,8 @@ impl DatasetFacts {
         }
     }
 
-    /// Returns the decoded size divided by the stored size. Returns `None` without filters or
-    /// stored bytes.
+    /// Returns the decoded size of a dataset divided by its stored size. Returns `None` without
+    /// filters or stored bytes.
     #[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
     pub(crate) fn ratio(&self) -> Option<f64> {
         let (logical, stored) = (self.logical?, self.stored?.bytes);
@@ -100,9 +100,8 @@ impl DatasetFacts {
     }
 }
 
-/// Reads the elements of a small dataset. Returns `None` if the dataset is large, if its elements
-/// are in other files, or if this version cannot read them. A listing is also useful without
-/// elements.
+/// Reads the elements of a small dataset for a listing. Returns `None` if the dataset is large, if
+/// its elements are in other files, or if this version of hyperslab cannot read them.
 fn value(
     describer: &Describer,
     dataset: &Dataset,
@@ -140,7 +139,7 @@ fn value(
     }
 }
 
-/// Returns true if an array of elements takes at most [`SHOWN_BYTES`].
+/// Returns true if an array of elements takes at most `SHOWN_BYTES` bytes.
 fn is_small(dataset: &Dataset, shape: &[u64]) -> bool {
     let sizes = shape.iter().copied().chain([dataset.datatype().size.into()]);
     product("size of the elements", sizes).is_ok_and(|bytes| bytes <= SHOWN_BYTES)
@@ -187,7 +186,7 @@ fn stored(dataset: &Dataset, layout: &Layout) -> Result<Option<StoredFacts>> {
     }
 }
 
-/// Returns the name of a chunk index.
+/// Returns the name of a chunk index type.
 pub(crate) fn index_name(kind: ChunkIndexKind) -> &'static str {
     match kind {
         ChunkIndexKind::BTreeV1 => "version 1 B-tree",
@@ -199,7 +198,7 @@ pub(crate) fn index_name(kind: ChunkIndexKind) -> &'static str {
     }
 }
 
-/// Returns the name of a storage layout.
+/// Returns the name of a dataset layout.
 pub(crate) fn layout_name(layout: &Layout) -> &'static str {
     match layout {
         Layout::Compact => "compact",

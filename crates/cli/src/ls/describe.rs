@@ -25,7 +25,8 @@ pub(crate) struct ObjectFacts {
     pub(crate) problems: Vec<String>,
 }
 
-/// The part of a description that differs between groups, datasets and committed datatypes.
+/// The part of an object's description that depends on the kind of the object: group, dataset or
+/// committed datatype.
 #[derive(Debug)]
 pub(crate) enum Detail {
     Group(GroupFacts),
@@ -100,7 +101,7 @@ impl Describer {
 }
 
 impl ObjectFacts {
-    /// Returns the number of parts of the object that could not be read.
+    /// Returns the number of parts of the described object that could not be read.
     pub(crate) fn failures(&self) -> usize {
         let attributes = self.attributes.iter().filter(|attribute| attribute.value.is_err()).count();
         self.problems.len() + attributes

@@ -6,7 +6,8 @@ use crate::output::chain;
 use crate::values::paths::Paths;
 use crate::values::{Decoder, Value};
 
-/// A reader of object descriptions: the options, and the paths of the file's objects.
+/// A reader of object descriptions. The reader knows the options, and the paths of the file's
+/// objects.
 #[derive(Debug)]
 pub(crate) struct Describer {
     /// True to read everything that `ls --verbose` and `ls --json` print.
@@ -42,8 +43,8 @@ pub(crate) fn message(error: &hyperslab::Error) -> String {
     chain(error)
 }
 
-/// Returns a value, or adds the error to `problems`. Adds equal errors only once, because several
-/// reads may find the same damaged structure.
+/// Returns the value of a result. Adds an error to `problems` instead, but equal errors only once,
+/// because several reads may find the same damaged structure.
 pub(crate) fn noted<T>(result: Result<T>, problems: &mut Vec<String>) -> Option<T> {
     match result {
         Ok(value) => Some(value),
@@ -58,7 +59,7 @@ pub(crate) fn noted<T>(result: Result<T>, problems: &mut Vec<String>) -> Option<
 }
 
 impl Describer {
-    /// Describes all attributes of an object, if the options request attributes.
+    /// Describes all attributes of an object, if the options of the listing request attributes.
     pub(crate) fn attributes(&self, object: &Object) -> Result<Vec<AttributeFacts>> {
         match self.attributes {
             Attributes::None => Ok(Vec::new()),
@@ -76,8 +77,8 @@ impl Describer {
         }
     }
 
-    /// Returns the value of a text attribute. Returns `None` if the attribute does not exist, or is
-    /// not text.
+    /// Returns the value of a text attribute for a listing. Returns `None` if the attribute does
+    /// not exist, or is not text.
     pub(super) fn label(&self, object: &Object, name: &str, problems: &mut Vec<String>) -> Option<String> {
         let attribute = match object.attribute(name) {
             Err(error) if error.kind() == ErrorKind::NotFound => return None,

@@ -25,7 +25,7 @@ use super::walk::{Content, Entry, EntryPath, Sink};
 use crate::sections::{SectionTotals, StructuredTotals, filter_name};
 use crate::values::{Value, numbers};
 
-/// A sink that writes listing entries to a JSON document.
+/// A receiver of listed entries that writes them to a JSON document.
 pub(crate) struct Document<W: Write> {
     output: W,
 }
@@ -66,7 +66,7 @@ impl<W: Write> Sink for Document<W> {
     }
 }
 
-/// Returns the JSON keys of a listing entry.
+/// Returns the JSON keys of a listed entry.
 pub(crate) fn entry_keys(bytes: &[u8], kind: &Content, entry_path: &EntryPath<'_>) -> Object {
     let mut object = Object::new();
     name(&mut object, bytes);
@@ -225,7 +225,7 @@ fn structured_keys(object: &mut Object, totals: &StructuredTotals) {
     object.insert("sections".into(), totals.sections.iter().map(section).collect());
 }
 
-/// Returns the JSON keys of a section of structured chunks.
+/// Returns the JSON keys that describe a section of structured chunks.
 pub(crate) fn section(section: &SectionTotals) -> Json {
     json!({
         "name": section.section.name(),

@@ -23,8 +23,8 @@ use crate::open::OpenArguments;
 use crate::values::paths::Paths;
 use crate::{lookup, output};
 
-/// The largest number of array values that are decoded for the tree. Long texts of values are cut
-/// further.
+/// The largest number of array values that the tree output decodes. Long texts of values are
+/// shortened further.
 const VALUES_IN_TREE: usize = 32;
 
 /// The largest number of values of an array in the JSON document.
@@ -85,7 +85,7 @@ pub(crate) fn run(arguments: &LsArguments) -> Result<ExitCode> {
     Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// Lists an object and its members. Returns the number of parts that could not be read.
+/// Lists an object and its members. Returns the number of their parts that could not be read.
 fn list(
     arguments: &LsArguments,
     file: &File,
@@ -126,7 +126,7 @@ fn list(
     Ok(failures)
 }
 
-/// Prints the number of objects and other parts of the file that the listing could not read.
+/// Prints the number of parts of a file that could not be read.
 fn report_failures(failures: usize, shown: &str) {
     if failures > 0 {
         // If writing to standard error fails, the exit code still reports the failure.
@@ -135,7 +135,7 @@ fn report_failures(failures: usize, shown: &str) {
     }
 }
 
-/// Prints the number of parts that could not be read, and returns the exit code.
+/// Prints the number of parts of a file that could not be read, and returns the exit code.
 pub(crate) fn exit_code(failures: usize, shown: &str) -> ExitCode {
     report_failures(failures, shown);
     if failures == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }

@@ -8,19 +8,21 @@ use anstyle::Style;
 use crate::output::Screen;
 use crate::output::{FAINT, styled, width};
 
-/// The number of lines that are collected to compute column widths before they are written.
+/// The number of lines that a listing collects before it computes the column widths and writes the
+/// lines.
 const HELD_LINES: usize = 1024;
 
-/// The number of aligned cells of a listing line: name, shape, type and value.
+/// The number of aligned cells in a line of a listing: name, shape, type and value.
 const ALIGNED_CELLS: usize = 4;
 
-/// The largest width of each aligned column. Longer cells shift the rest of their line.
+/// The largest width of each aligned column of a listing. Longer cells shift the rest of their
+/// line.
 const MAX_WIDTHS: [usize; ALIGNED_CELLS] = [44, 30, 36, 40];
 
 /// The text between the columns of a listing.
 const GAP: &str = "  ";
 
-/// A text of a listing that is printed in one style.
+/// A cell of a listing: a text in one style.
 #[derive(Debug, Clone)]
 pub(crate) struct Cell {
     pub(crate) text: String,
@@ -78,7 +80,8 @@ impl<W: Screen> Rows<W> {
 }
 
 impl Row {
-    /// Returns the width of a cell in columns. The width of the first cell includes the tree lines.
+    /// Returns the width of a listing's cell in columns. The width of the first cell includes the
+    /// tree lines.
     fn columns(&self, at: usize) -> Option<usize> {
         let columns = width(&self.cells.get(at)?.text);
         Some(if at == 0 { columns + width(&self.branches) } else { columns })

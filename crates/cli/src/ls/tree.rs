@@ -17,19 +17,19 @@ use crate::output::Screen;
 use crate::output::{self, DATASET, DATATYPE, ERROR, FAINT, GROUP, LINK, PLAIN, VALUE, cut, escape, width};
 use crate::sections::{filter_name, filters_text, percent};
 
-/// The width of values and types in the listing line of their object.
+/// The width of values and types in the line of their object in a listing.
 pub(crate) const SHORT_WIDTH: usize = 36;
 
-/// The width of values and types in a separate listing line.
+/// The width of values and types in a separate line of a listing.
 const LONG_WIDTH: usize = 72;
 
 /// The note in a listing for datasets whose chunks at the edge have no filters.
 const EDGES_UNFILTERED: &str = " · chunks at the edge unfiltered";
 
-/// The largest number of members of a compound datatype that a listing shows.
+/// The largest number of members of a compound datatype that a listing prints.
 const SHOWN_MEMBERS: usize = 32;
 
-/// A sink that prints listing entries as a tree.
+/// A receiver of listed entries that prints them as a tree.
 pub(crate) struct Tree<W: Screen> {
     rows: Rows<W>,
     verbose: bool,
@@ -118,7 +118,7 @@ impl<W: Screen> Sink for Tree<W> {
     }
 }
 
-/// Returns the detail lines of an object in a listing, as names and values.
+/// Returns the detail lines of a listed object, as names and values.
 pub(crate) fn details(detail: &Detail) -> Vec<(&'static str, String)> {
     match detail {
         Detail::Group(group) => group_details(group),
@@ -177,7 +177,7 @@ fn dataset_tail(dataset: &DatasetFacts, verbose: bool) -> Vec<Cell> {
     vec![Cell::new(size, PLAIN), Cell::new(storage, FAINT)]
 }
 
-/// Returns the line of a listing entry.
+/// Returns the line of an entry in the listing.
 pub(crate) fn row(name: String, content: &Content, branches: String, verbose: bool) -> Row {
     let link = |target: String, note: Vec<Cell>| {
         let mut tail = vec![Cell::new(format!("→ {target}"), LINK)];
@@ -238,7 +238,7 @@ fn group_details(group: &GroupFacts) -> Vec<(&'static str, String)> {
     vec![("stored", format!("{storage}{order}"))]
 }
 
-/// Returns the cells of a dataset's listing line: shape, type, and value or units.
+/// Returns the cells of a dataset in the listing: shape, type, and value or units.
 fn dataset_cells(dataset: &DatasetFacts) -> Vec<Cell> {
     let units = dataset.units.as_deref().map(|units| cut(units, SHORT_WIDTH));
     let value = match (&dataset.value, units) {
@@ -254,8 +254,8 @@ fn dataset_cells(dataset: &DatasetFacts) -> Vec<Cell> {
     ]
 }
 
-/// Returns the text of a datatype, cut to `columns` columns. For a long compound, the text is the
-/// number of members.
+/// Returns the text of a datatype, shortened to `columns` columns. For a long compound, the text is
+/// the number of members.
 pub(crate) fn type_text(datatype: &hyperslab::Datatype, columns: usize) -> String {
     let text = escape(datatype.to_string().as_bytes());
     if width(&text) <= columns {
@@ -269,8 +269,8 @@ pub(crate) fn type_text(datatype: &hyperslab::Datatype, columns: usize) -> Strin
     }
 }
 
-/// Returns the detail lines for a datatype that is too long for its cell: for a compound, a line
-/// for each member.
+/// Returns the detail lines of a listing for a datatype that is too long for its cell. For a
+/// compound, each member has a line.
 fn type_details(datatype: &hyperslab::Datatype) -> Vec<(&'static str, String)> {
     let text = escape(datatype.to_string().as_bytes());
     if width(&text) <= SHORT_WIDTH {

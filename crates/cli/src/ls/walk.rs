@@ -10,11 +10,12 @@ use super::describe::{Detail, ObjectFacts};
 use super::describer::{Describer, message};
 use crate::output::escape;
 
-/// The largest number of names in a printed path. Of a longer path, the last names are printed.
+/// The largest number of names in a printed path. If a path has more names, only its last names are
+/// printed.
 const SHOWN_NAMES: usize = 64;
 
-/// A link and its target, in the listing of a walk. The first entry is the object where the walk
-/// begins.
+/// A link and its target in a listing. The first entry is the object at which the listing begins,
+/// without a link.
 #[derive(Debug)]
 pub(crate) struct Entry {
     /// The number of the entry.
@@ -31,7 +32,7 @@ pub(crate) struct Entry {
     pub(crate) content: Content,
 }
 
-/// The target of a link: an object with its description, or a link that is not followed.
+/// The target of a listed link: an object with its description, or a link that is not followed.
 #[derive(Debug)]
 pub(crate) enum Content {
     Object(ObjectFacts),
@@ -59,9 +60,9 @@ pub(crate) enum Content {
     Broken(String),
 }
 
-/// A receiver of the entries that a walk through groups finds. A group precedes its members.
+/// A receiver of the entries of a listing. A group comes before its members.
 pub(crate) trait Sink {
-    /// Receives the next entry of the walk through groups.
+    /// Receives the next entry of the listing.
     fn entry(&mut self, entry: &Entry, entry_path: &EntryPath<'_>) -> Result<()>;
 }
 
@@ -72,13 +73,13 @@ pub(crate) struct EntryPath<'a> {
 }
 
 impl EntryPath<'_> {
-    /// Returns the path with unsafe characters escaped. Returns `None` if the path has more than
-    /// [`SHOWN_NAMES`] names.
+    /// Returns the path of a listed entry with unsafe characters escaped. Returns `None` if the
+    /// path has more than `SHOWN_NAMES` names.
     pub(crate) fn shown(&self) -> Option<String> {
         Some(self.names.path(self.id)).filter(|(_, whole)| *whole).map(|(path, _)| path)
     }
 
-    /// Returns the complete path of a listing entry in the bytes that the file stores.
+    /// Returns the complete path of a listed entry, in the bytes that the file stores.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let mut names = self.names.up(self.id).collect::<Vec<_>>();
         names.reverse();
@@ -87,14 +88,14 @@ impl EntryPath<'_> {
     }
 }
 
-/// A group whose members the walk is visiting.
+/// A group whose members the listing is visiting.
 struct Level {
     id: usize,
     group: Group,
     links: vec::IntoIter<Link>,
 }
 
-/// The state of a walk through the links of groups.
+/// The state of a listing that visits the links of groups.
 pub(crate) struct Walk<'a> {
     pub(crate) file: &'a File,
     pub(crate) describer: &'a Describer,
@@ -107,22 +108,22 @@ pub(crate) struct Walk<'a> {
     failures: usize,
 }
 
-/// The names of all listing entries, from which the paths of entries are built.
+/// The names of all entries of a listing. The paths of entries are built from them.
 #[derive(Default)]
 struct Names {
     entries: Vec<(Option<usize>, Box<[u8]>)>,
 }
 
 impl Names {
-    /// Adds the name of a listing entry and returns its number.
+    /// Adds the name of a listed entry and returns the number of the name.
     fn add(&mut self, parent: Option<usize>, name: &[u8]) -> usize {
         let id = self.entries.len();
         self.entries.push((parent, name.into()));
         id
     }
 
-    /// Returns an iterator over the names of an entry and of the groups above it, up to the first
-    /// entry.
+    /// Returns an iterator over the name of a listed entry and the names of the groups above it, up
+    /// to the first entry.
     fn up(&self, id: usize) -> impl Iterator<Item = &[u8]> {
         let mut at = Some(id);
         std::iter::from_fn(move || {
@@ -132,7 +133,7 @@ impl Names {
         })
     }
 
-    /// Returns the path of a listing entry, and true if the path is complete.
+    /// Returns the path of a listed entry, and a flag that is true if the path is complete.
     fn path(&self, id: usize) -> (String, bool) {
         let mut all = self.up(id);
         let mut names: Vec<String> = all.by_ref().take(SHOWN_NAMES).map(escape).collect();
@@ -147,27 +148,28 @@ impl Names {
 }
 
 impl<'a> Walk<'a> {
-    /// Creates a walk that visits the links of groups on `levels` levels. The walk always visits
-    /// the links of the first object.
+    /// Creates a listing that visits the links of groups on `levels` levels. It always visits the
+    /// links of the first object.
     pub(crate) fn new(file: &'a File, describer: &'a Describer, levels: usize) -> Self {
         let (names, seen) = (Names::default(), HashMap::new());
         Self { file, describer, levels, groups_only: false, again: false, names, seen, failures: 0 }
     }
 
-    /// Sets whether the walk lists only links to groups.
+    /// Sets an option of the listing: only links to groups are listed.
     pub(crate) fn groups_only(mut self, yes: bool) -> Self {
         self.groups_only = yes;
         self
     }
 
-    /// Sets whether the walk describes an object again at each further link. Otherwise, further
-    /// links only have a name.
+    /// Sets an option of the listing: an object is described at each of its links. Without the
+    /// option, an object is described at its first link only.
     pub(crate) fn again(mut self, yes: bool) -> Self {
         self.again = yes;
         self
     }
 
-    /// Visits an object and its members. Returns the number of parts that could not be read.
+    /// Visits an object and its members for the listing. Returns the number of parts that could not
+    /// be read.
     pub(crate) fn run(mut self, object: &Object, path: &str, sink: &mut dyn Sink) -> Result<usize> {
         let mut levels = Vec::new();
         self.names.add(None, path.as_bytes());
@@ -237,7 +239,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Describes an object. For a group whose members are visited, also returns its links.
+    /// Describes an object for the listing. If the object is a group whose members will be visited,
+    /// also returns its links.
     fn describe(&self, id: usize, object: &Object, list: bool) -> (Content, Option<Level>) {
         let links = if list && object.kind() == Some(ObjectKind::Group) {
             object.clone().into_group().and_then(|group| Ok((group.links()?, group))).map(Some)
@@ -264,8 +267,8 @@ impl<'a> Walk<'a> {
         (Content::Object(facts), level.filter(|level| !level.links.as_slice().is_empty()))
     }
 
-    /// Returns the links that the walk visits. With `groups_only`, these are the hard links to
-    /// groups.
+    /// Returns the links of a group that the listing visits. If only groups are listed, returns the
+    /// hard links to groups.
     fn wanted(&self, mut links: Vec<Link>) -> Vec<Link> {
         if self.groups_only {
             let group = |token| {

@@ -3,7 +3,7 @@
 use super::scale::{Scale, label};
 use super::times::Unit;
 
-/// An axis of a plot, for coordinates or for values.
+/// An axis of a plot, which shows coordinates or values.
 #[derive(Debug, Clone)]
 pub(super) struct Axis {
     pub(super) scale: Scale,
@@ -13,7 +13,7 @@ pub(super) struct Axis {
     label: String,
 }
 
-/// The notation of the labels of an axis: numbers, indexes or dates.
+/// The notation of the tick labels of a plot axis: numbers, indexes or dates.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Ticks {
     /// Numbers.
@@ -26,7 +26,7 @@ pub(super) enum Ticks {
     Coordinates(Vec<f64>),
 }
 
-/// The smallest ratio of the largest value to the range of an axis at which tick labels show the
+/// The ratio of the largest value to the range of a plot axis from which tick labels show the
 /// distance from an offset, as in matplotlib.
 const OFFSET_RATIO: f64 = 1e4;
 
@@ -35,7 +35,7 @@ impl Axis {
         Self { scale, ticks, reversed: false, label }
     }
 
-    /// Returns an axis that covers the ranges of both axes.
+    /// Returns a plot axis that covers the ranges of two axes.
     pub(super) fn joined(self, other: Self) -> Self {
         let scale = self.scale.joined(other.scale);
         if self.ticks == other.ticks {
@@ -45,7 +45,8 @@ impl Axis {
         }
     }
 
-    /// Returns the label of the axis. If tick labels omit an offset, the offset follows the label.
+    /// Returns the label of the plot axis. If the tick labels omit an offset, the offset follows
+    /// the label.
     pub(super) fn label(&self) -> String {
         let offset = self.offset();
         if offset == 0.0 {
@@ -55,18 +56,18 @@ impl Axis {
         if self.label.is_empty() { text } else { format!("{}  {text}", self.label) }
     }
 
-    /// Returns the label of the axis without the offset of the ticks.
+    /// Returns the label of the plot axis without the offset that tick labels omit.
     pub(super) fn name(&self) -> &str {
         &self.label
     }
 
-    /// Returns the position of a value along the axis. See [`Scale::position`].
+    /// Returns the position of a value along the plot axis, as `Scale::position` does.
     pub(super) fn position(&self, value: f64) -> Option<f64> {
         let position = self.scale.position(value)?;
         Some(if self.reversed { 1.0 - position } else { position })
     }
 
-    /// Returns about `about` ticks of the axis, each with its position and label.
+    /// Returns about `about` ticks of the plot axis, each with its position and label.
     pub(super) fn ticks(&self, about: u32) -> Vec<(f64, String)> {
         let (values, step) = match self.ticks {
             Ticks::Indexes | Ticks::Coordinates(_) => self.scale.whole_ticks(about),
@@ -86,7 +87,8 @@ impl Axis {
         values.into_iter().filter_map(|value| Some((self.position(value)?, text(value)?))).collect()
     }
 
-    /// Returns the offset that the tick labels omit. Returns 0 if tick labels show whole values.
+    /// Returns the offset that the tick labels of the plot axis omit. Returns 0 if tick labels show
+    /// whole values.
     fn offset(&self) -> f64 {
         let Scale { low, high, log } = self.scale;
         let (span, largest) = (high - low, low.abs().max(high.abs()));

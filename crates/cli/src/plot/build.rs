@@ -21,7 +21,7 @@ use crate::lookup;
 use crate::output::{self, escape};
 use crate::selection::{self, Taken};
 
-/// A dataset to draw, with its selection and its attributes.
+/// A dataset to plot, with its selection and its attributes.
 struct Drawn {
     dataset: Dataset,
     taken: Vec<Taken>,
@@ -30,7 +30,7 @@ struct Drawn {
     conventions: Conventions,
 }
 
-/// Reads the datasets that the arguments name, and returns their figure.
+/// Reads the datasets that the arguments of `plot` name, and returns their figure.
 pub(super) fn figure(arguments: &PlotArguments, file: &File, target: Target) -> Result<Figure> {
     let builder = Builder { arguments, file, target };
     let mut all = Vec::new();
@@ -97,7 +97,7 @@ impl Builder<'_> {
         escape(name.as_encoded_bytes())
     }
 
-    /// Returns the axis label for a dimension without coordinates: the name of its indexes.
+    /// Returns the plot axis label for a dimension without coordinates.
     fn index_label(drawn: &Drawn, dimension: usize) -> String {
         if drawn.kept.len() == 1 && drawn.taken.len() == 1 {
             "index".into()
@@ -116,7 +116,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Returns the figure of one-dimensional datasets as lines.
+    /// Returns a figure that shows one-dimensional datasets as lines.
     fn lines(&self, all: &[Drawn]) -> Result<Figure> {
         let (mut curves, mut axis, mut documents) = (Vec::new(), None::<Axis>, Vec::new());
         let mut labels = Vec::new();
@@ -174,7 +174,7 @@ impl Builder<'_> {
         conventions::label(&drawn.dataset)
     }
 
-    /// Returns the figure of the histograms of datasets.
+    /// Returns a figure that shows the histograms of datasets.
     fn histogram(&self, all: &[Drawn], bins: u32) -> Result<Figure> {
         let mut scale: Option<Scale> = None;
         for drawn in all {
@@ -209,7 +209,7 @@ impl Builder<'_> {
         Figure::of_curves(curves, self.title(all), (axis, "number of values".to_owned()), values, document)
     }
 
-    /// Returns the figure of one dataset as an image.
+    /// Returns a figure that shows one dataset as an image.
     fn one(&self, drawn: &Drawn) -> Result<Figure> {
         let title = self.title(std::slice::from_ref(drawn));
         if self.arguments.occupied {
@@ -250,7 +250,7 @@ impl Builder<'_> {
         Figure::of_image(image, title, ([y, x], downwards), self.label(drawn), self.values())
     }
 
-    /// Returns the figure of the parts of a dataset that are stored or defined.
+    /// Returns a figure that shows the stored or defined parts of a dataset.
     fn occupied(&self, drawn: &Drawn, title: String) -> Result<Figure> {
         let Drawn { dataset, taken, kept, .. } = drawn;
         let image = occupied::read(dataset, taken, self.target.cells())?;
@@ -271,8 +271,9 @@ impl Builder<'_> {
         Figure::of_image(image, title, (axes, true), label.to_owned(), values)
     }
 
-    /// Returns the selected coordinates of a dataset. Without `--occupied` and `--histogram`, keeps
-    /// at most two dimensions, and only the first selected coordinate of each leading dimension.
+    /// Returns the selected coordinates of a dataset to plot. Without `--occupied` and
+    /// `--histogram`, keeps at most two dimensions, and only the first selected coordinate of each
+    /// leading dimension.
     fn taken(&self, dataset: &Dataset) -> Result<Vec<Taken>> {
         let dataspace = dataset.dataspace();
         let dims = dataspace.dims();

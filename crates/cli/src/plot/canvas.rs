@@ -11,12 +11,13 @@ use super::numbers::pixel;
 
 pub(super) type Area<'a, B> = DrawingArea<B, Shift>;
 
-/// Converts an error of the drawing library.
+/// Converts an error of the drawing library to an error of the program.
 pub(super) fn failed(error: impl std::fmt::Display) -> anyhow::Error {
     anyhow!("the picture cannot be drawn: {error}")
 }
 
-/// Returns the pixel coordinate at `share` of the distance between two pixel coordinates.
+/// Returns a pixel coordinate between two pixel coordinates. `share` is the share of the distance
+/// from the first one.
 pub(super) fn between(from: i32, to: i32, share: f64) -> i32 {
     pixel(f64::from(from).mul_add(1.0 - share, f64::from(to) * share).max(0.0))
 }

@@ -7,10 +7,10 @@ use super::numbers::{byte, float, whole};
 /// The red, green and blue parts of a colour.
 pub(super) type Colour = [u8; 3];
 
-/// The colour of a cell without a value.
+/// The colour of a plot cell without a value.
 pub(super) const NOTHING: Colour = [232, 232, 232];
 
-/// A colour map: a function from positions on a scale to colours.
+/// A colour map of a plot, which assigns colours to positions on a scale.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum ColourMap {
     /// From dark blue over green to yellow. The lightness grows evenly, so that colour-blind
@@ -62,8 +62,8 @@ const VIRIDIS: [Colour; 10] = [
 ];
 
 impl ColourMap {
-    /// Returns the colour of the map at `position`, from 0 to 1. A position outside of this range
-    /// has the colour of the nearer end.
+    /// Returns the colour of the colour map at `position`, from 0 to 1. A position outside of this
+    /// range has the colour of the nearer end.
     pub(super) fn colour(self, position: f64) -> Colour {
         match self {
             Self::Viridis => mixed(&VIRIDIS, position),
@@ -73,7 +73,7 @@ impl ColourMap {
     }
 }
 
-/// Returns the interpolated colour at a position between colours at equal distances.
+/// Returns the interpolated colour at a position of a list of colours at equal distances.
 fn mixed(stops: &[Colour], position: f64) -> Colour {
     let last = float(to_u64(stops.len())) - 1.0;
     let along = position.clamp(0.0, 1.0) * last;

@@ -20,7 +20,7 @@ pub(super) struct Conventions {
 }
 
 impl Conventions {
-    /// Reads the attributes of a dataset that state the meaning of its values.
+    /// Reads the CF attributes of a dataset, which state the meaning of its values.
     pub(super) fn of(dataset: &Dataset) -> Result<Self> {
         let one = |name: &str| Ok::<_, anyhow::Error>(numbers(dataset, name)?.first().copied());
         let mut missing = numbers(dataset, "_FillValue")?;
@@ -32,7 +32,8 @@ impl Conventions {
         Ok(Self { scale: one("scale_factor")?, offset: one("add_offset")?, missing, valid })
     }
 
-    /// Converts stored values to physical values. Missing and invalid values become NaN.
+    /// Converts stored values to physical values by the CF conventions. Missing and invalid values
+    /// become NaN.
     pub(super) fn apply(&self, values: &mut [f64]) {
         if *self == Self::default() {
             return;
@@ -49,8 +50,8 @@ impl Conventions {
     }
 }
 
-/// Returns the numbers of an attribute. The list is empty if the attribute does not exist or is not
-/// numeric.
+/// Returns the numbers of a CF attribute. The list is empty if the attribute does not exist or is
+/// not numeric.
 fn numbers(dataset: &Dataset, name: &str) -> Result<Vec<f64>> {
     let Some(attribute) = attribute(dataset, name)? else { return Ok(Vec::new()) };
     if !attribute.datatype()?.is_number() {
@@ -59,7 +60,7 @@ fn numbers(dataset: &Dataset, name: &str) -> Result<Vec<f64>> {
     Ok(attribute.read::<f64, IxDyn>()?.into_iter().collect())
 }
 
-/// Returns an attribute, or `None` if it does not exist.
+/// Returns a CF attribute of a dataset. Returns `None` if the attribute does not exist.
 pub(super) fn attribute(dataset: &Dataset, name: &str) -> Result<Option<Attribute>> {
     match dataset.attribute(name) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
@@ -67,7 +68,8 @@ pub(super) fn attribute(dataset: &Dataset, name: &str) -> Result<Option<Attribut
     }
 }
 
-/// Returns the text of an attribute. Returns `None` if it does not exist, or is not text.
+/// Returns the text of a CF attribute. Returns `None` if the attribute does not exist, or is not
+/// text.
 pub(super) fn text(dataset: &Dataset, name: &str) -> Option<String> {
     let found = attribute(dataset, name).ok()??;
     let strings = found.read_stored().ok()?.strings().ok()?;
@@ -79,8 +81,9 @@ pub(super) fn time_unit(dataset: &Dataset) -> Option<Unit> {
     Unit::parse(&text(dataset, "units")?, text(dataset, "calendar").as_deref())
 }
 
-/// Returns a label for the values: the attribute `long_name` or `standard_name`, and `units`. The
-/// label is empty without these attributes. A time unit is omitted, because the ticks show dates.
+/// Returns a plot label for the values of a dataset: the attribute `long_name` or `standard_name`,
+/// and `units`. The label is empty without these attributes. A time unit is omitted, because the
+/// ticks show dates.
 pub(super) fn label(dataset: &Dataset) -> String {
     let name = text(dataset, "long_name").or_else(|| text(dataset, "standard_name"));
     let units = if time_unit(dataset).is_some() { None } else { text(dataset, "units") };

@@ -11,17 +11,17 @@ use super::numbers::{float, whole};
 use super::scale::Scale;
 use crate::selection::Taken;
 
-/// The largest number of coordinates that are read for an axis.
+/// The largest number of coordinates that the command `plot` reads for an axis.
 const MAX_COORDINATES: u64 = 1 << 24;
 
-/// The first words of the stored name of a netCDF dimension without coordinates.
+/// The first words in the name that netCDF stores for a dimension without coordinates.
 const NO_VARIABLE: &str = "This is a netCDF dimension but not a netCDF variable";
 
-/// The largest relative deviation of a distance between neighbouring coordinates at which
-/// coordinates still count as evenly spaced.
+/// The largest relative deviation of the distances between neighbouring coordinates for evenly
+/// spaced coordinates.
 const MAX_UNEVENNESS: f64 = 1e-3;
 
-/// The coordinates of the selected elements of a dimension.
+/// The coordinates of the selected elements along a dimension of a plotted dataset.
 #[derive(Debug, Clone)]
 pub(super) struct Coordinates {
     pub(super) values: Vec<f64>,
@@ -41,7 +41,7 @@ impl Coordinates {
         Self::read(&scale, taken).map(Some)
     }
 
-    /// Reads coordinates from a one-dimensional dataset.
+    /// Reads the coordinates of a plot from a one-dimensional dataset.
     pub(super) fn read(scale: &Dataset, taken: &Taken) -> Result<Self> {
         let mut all = scale.read_stored(..)?.convert::<f64>()?;
         Conventions::of(scale)?.apply(&mut all);
@@ -63,14 +63,14 @@ impl Coordinates {
         Ok(Self { values, label, ticks: unit.map_or(Ticks::Numbers, Ticks::Times) })
     }
 
-    /// Returns the axis for a line plot, from the smallest to the largest coordinate.
+    /// Returns the axis of a line plot, from the smallest to the largest coordinate.
     pub(super) fn line_axis(&self, log: bool) -> Result<Axis> {
         let scale =
             Scale::of(self.values.iter().copied(), log).context("the axis of the plot has no coordinates")?;
         Ok(Axis::new(scale, self.ticks.clone(), self.label.clone()))
     }
 
-    /// Returns the axis for an image, from the edge of the first cell to the edge of the last cell.
+    /// Returns the axis of an image, from the edge of the first cell to the edge of the last cell.
     /// If the coordinates are uneven, the ticks are at indexes.
     pub(super) fn image_axis(&self) -> Axis {
         let count = to_u64(self.values.len());
@@ -87,7 +87,7 @@ impl Coordinates {
         Axis::new(scale, Ticks::Coordinates(self.values.clone()), self.label.clone())
     }
 
-    /// Returns true if the last coordinate exceeds the first one.
+    /// Returns true if the last coordinate of the plotted dimension exceeds the first one.
     pub(super) fn increases(&self) -> bool {
         match (self.values.first(), self.values.last()) {
             (Some(first), Some(last)) => last > first,
@@ -108,7 +108,7 @@ impl Coordinates {
             })
     }
 
-    /// Returns the interpolated coordinate at a position between elements, such as 2.5.
+    /// Returns the interpolated coordinate at a position between two elements, such as 2.5.
     pub(super) fn at(&self, position: f64) -> f64 {
         let (below, above) = (whole(position.floor()), whole(position.ceil()));
         match (self.values.get(below), self.values.get(above)) {
@@ -125,7 +125,7 @@ fn last_name(dataset: &Dataset) -> String {
     path.strip_prefix('/').and_then(|path| path.rsplit('/').next()).unwrap_or("").to_owned()
 }
 
-/// Returns the first numeric dimension scale of a dimension.
+/// Returns the first dimension scale of a dimension that is numeric.
 fn scale_of(dataset: &Dataset, dimension: usize) -> Result<Option<Dataset>> {
     let Some(list) = conventions::attribute(dataset, "DIMENSION_LIST")? else { return Ok(None) };
     let is_list = matches!(list.datatype()?.class, DatatypeClass::VariableLength(_));
@@ -155,7 +155,7 @@ fn scale_of(dataset: &Dataset, dimension: usize) -> Result<Option<Dataset>> {
     Ok(None)
 }
 
-/// Returns the coordinates in a dataset that the user names.
+/// Returns the coordinates of a plot from the dataset that the user names.
 pub(super) fn named(scale: &Dataset, taken: &Taken) -> Result<Coordinates> {
     let dims = scale.dataspace().dims().to_vec();
     let [size] = dims.as_slice() else {

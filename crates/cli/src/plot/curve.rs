@@ -11,10 +11,12 @@ use super::layout::Frame;
 use super::numbers::{byte, float};
 use super::series::Curve;
 
-/// The largest size in bytes of the enlarged drawing from which `smooth` averages pixels.
+/// The largest size in bytes of the enlarged drawing of a curve, from which `smooth` averages
+/// pixels.
 const SMOOTH_BYTES: u64 = 64 << 20;
 
-/// Draws an anti-aliased curve: draws it two or three times as large, and averages the pixels.
+/// Draws an anti-aliased curve of a plot: draws the curve two or three times as large, and averages
+/// the pixels.
 pub(super) fn smooth(
     figure: &Figure,
     (curve, ink): (&Curve, Colour),
@@ -57,7 +59,7 @@ pub(super) fn smooth(
     Ok(())
 }
 
-/// Draws each connected part of a curve as one path.
+/// Draws each connected part of a plot's curve as one path.
 pub(super) fn whole_curve<B: DrawingBackend>(
     root: &Area<'_, B>,
     figure: &Figure,
@@ -71,8 +73,8 @@ pub(super) fn whole_curve<B: DrawingBackend>(
     })
 }
 
-/// Draws a thick curve stroke by stroke with round joints. As one path, a curve that turns back
-/// would lose its tips.
+/// Draws a thick curve of a plot stroke by stroke with round joints. As one path, a curve that
+/// turns back would lose its tips.
 fn thick_curve<B: DrawingBackend>(
     root: &Area<'_, B>,
     figure: &Figure,
@@ -94,8 +96,8 @@ fn thick_curve<B: DrawingBackend>(
     })
 }
 
-/// Calls `put` with the points of each connected part of a curve. A value that an axis cannot show
-/// ends a part.
+/// Calls `put` with the points of each connected part of a plot's curve. A value that an axis
+/// cannot show ends a part.
 fn connected_parts(
     figure: &Figure,
     curve: &Curve,

@@ -10,11 +10,11 @@ use super::scale::Scale;
 use super::series::Curve;
 use super::truecolour::Picture;
 
-/// The smallest ratio of the shorter to the longer side of a range around zero at which zero gets
-/// the middle colour.
+/// The smallest ratio of the shorter to the longer side of a range around zero for a diverging
+/// colour map. From this ratio on, zero has the middle colour.
 const MIN_SIGNED_SHARE: f64 = 0.1;
 
-/// A figure: the numbers to draw, with axes and labels.
+/// A figure of the command `plot`: the numbers to draw, with axes and labels.
 #[derive(Debug)]
 pub(super) struct Figure {
     pub(super) content: Content,
@@ -40,7 +40,8 @@ pub(super) enum Content {
     Picture(Picture),
 }
 
-/// The options for the value axis: logarithmic or linear, and the range if the user states one.
+/// The options for the value axis of a plot: logarithmic or linear, and the range if the user
+/// states one.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Values {
     pub(super) log: bool,
@@ -50,7 +51,8 @@ pub(super) struct Values {
 }
 
 impl Figure {
-    /// Returns a figure of curves along an axis. `json` is the JSON document with the numbers.
+    /// Returns a figure of curves along an axis. `json` is a JSON document with the numbers of the
+    /// curves.
     pub(super) fn of_curves(
         curves: Vec<Curve>,
         title: String,
@@ -109,7 +111,7 @@ impl Figure {
         Self { content, title, x, y, downwards: true, values, colours: ColourMap::Viridis, json }
     }
 
-    /// Returns the row of an image that a row of the figure shows, counted from the top.
+    /// Returns the image row, counted from the top, for a row of the figure.
     pub(super) fn row_from_top(&self, row: usize, rows: usize) -> usize {
         if self.downwards { row } else { rows.max(1) - 1 - row.min(rows.max(1) - 1) }
     }

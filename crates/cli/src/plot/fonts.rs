@@ -9,13 +9,14 @@ use fontdb::{Database, ID};
 use plotters::style::{FontStyle, register_font};
 use ttf_parser::Face;
 
-/// The family name of the built-in font. Viewers of SVG files use their own font of this family.
+/// The family name of the built-in font of plots. Viewers of SVG files use their own font of this
+/// family.
 pub(super) const FAMILY: &str = "sans-serif";
 
-/// The largest system font file that is loaded, in bytes.
+/// The size in bytes of the largest system font file that a plot loads.
 const MAX_FONT_BYTES: usize = 64 << 20;
 
-/// Registers the built-in font, so that plots need no system font.
+/// Registers the built-in font of plots, so that plots need no system font.
 pub(super) fn register() -> Result<()> {
     static KNOWN: OnceLock<bool> = OnceLock::new();
     let known =
@@ -40,7 +41,7 @@ pub(super) fn family_for(text: &str) -> &'static str {
     found.entry(face.id).or_insert_with(|| loaded(database, face.id)).unwrap_or(FAMILY)
 }
 
-/// Returns the list of system fonts.
+/// Returns the list of system fonts for plots.
 fn system() -> &'static Database {
     static FONTS: OnceLock<Database> = OnceLock::new();
     FONTS.get_or_init(|| {
@@ -56,8 +57,8 @@ fn covers(font: &[u8], index: u32, text: &str) -> bool {
     text.chars().all(|character| character.is_whitespace() || face.glyph_index(character).is_some())
 }
 
-/// Registers a system font. Returns its family, or `None` if the font cannot be used: the drawing
-/// library reads only the first font of a file.
+/// Registers a system font for plots. Returns its family. Returns `None` if the font cannot be
+/// used, because the drawing library reads only the first font of a file.
 fn loaded(database: &Database, id: ID) -> Option<&'static str> {
     let copy = |data: &[u8], index: u32| {
         (index == 0 && data.len() <= MAX_FONT_BYTES).then(|| data.to_vec().leak() as &'static [u8])

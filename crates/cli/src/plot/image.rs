@@ -9,7 +9,7 @@ use super::numbers::{self, Part, float, part as part_of, start_of};
 use super::scale::Scale;
 use crate::selection::Taken;
 
-/// The rule for the value of an image cell that covers several elements.
+/// A rule for reducing several elements to the value of one plot cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum Reduction {
     Mean,
@@ -19,7 +19,8 @@ pub(super) enum Reduction {
     First,
 }
 
-/// A dimension of an image: the selected coordinates, and the number of cells that show them.
+/// A dimension of a plotted image: the selected coordinates, and the number of cells that show
+/// them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Span {
     pub(super) start: u64,
@@ -28,7 +29,7 @@ pub(super) struct Span {
     pub(super) cells: usize,
 }
 
-/// An image: rows of cells. The value of an empty cell is NaN.
+/// A plotted image: rows of cells. The value of an empty cell is NaN.
 #[derive(Debug)]
 pub(super) struct Image {
     pub(super) rows: Span,
@@ -36,7 +37,7 @@ pub(super) struct Image {
     pub(super) cells: Vec<f64>,
 }
 
-/// The state of an image cell while elements are added: the number of elements, and their sum,
+/// A cell of a plotted image while elements are added: the number of elements, and their sum,
 /// smallest or largest value.
 #[derive(Debug, Clone, Copy)]
 struct Cell {
@@ -52,24 +53,26 @@ impl Span {
         Self { start, step, count, cells: cells.max(1) }
     }
 
-    /// Returns the index axis of the dimension, with a label.
+    /// Returns the plot axis with the indexes of the dimension, and a label.
     pub(super) fn axis(&self, label: String) -> Axis {
         Axis::new(self.scale(), Ticks::Indexes, label)
     }
 
-    /// Returns the scale from the edge of the first coordinate to the edge of the last coordinate.
+    /// Returns the scale of a plotted image's dimension, from the edge of the first coordinate to
+    /// the edge of the last one.
     fn scale(&self) -> Scale {
         let half = float(self.step) / 2.0;
         let end = float(self.count).mul_add(float(self.step), float(self.start));
         Scale { low: float(self.start) - half, high: end - half, log: false }.widened()
     }
 
-    /// Returns the position in the selection of the first coordinate that a cell shows.
+    /// Returns the position in the selection of the first coordinate that a plot cell shows.
     fn start_of(&self, cell: usize) -> u64 {
         start_of(cell, self.count, self.cells)
     }
 
-    /// Returns the cell that shows the coordinate at `position` in the selection.
+    /// Returns the number of the plot cell that shows the coordinate at `position` in the
+    /// selection.
     pub(super) fn cell(&self, position: u64) -> usize {
         part_of(position, self.count, self.cells)
     }
@@ -141,12 +144,12 @@ impl Image {
         Ok(Self { rows, columns, cells })
     }
 
-    /// Returns the value of a cell, or NaN if the cell is empty.
+    /// Returns the value of a cell in the plotted image. Returns NaN if the cell is empty.
     pub(super) fn cell(&self, row: usize, column: usize) -> f64 {
         self.cells.get(row * self.columns.cells + column).copied().unwrap_or(f64::NAN)
     }
 
-    /// Returns the scale from the smallest to the largest cell value.
+    /// Returns the scale from the smallest to the largest cell value of the plotted image.
     pub(super) fn value_scale(&self, log: bool) -> Option<Scale> {
         Scale::of(self.cells.iter().copied(), log)
     }

@@ -4,7 +4,7 @@ use super::figure::{Content, Figure};
 use super::numbers::{float, pixel};
 use anyhow::Result;
 
-/// A rectangle in a picture, in pixels. `right` and `bottom` are one beyond the last pixel.
+/// A rectangle in a plot's picture, in pixels. `right` and `bottom` are one beyond the last pixel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Frame {
     pub(super) left: i32,
@@ -13,8 +13,8 @@ pub(super) struct Frame {
     pub(super) bottom: i32,
 }
 
-/// The layout of a picture: the positions of frames and labels, and the number of ticks along the
-/// axes.
+/// The layout of a plot's picture: the positions of frames and labels, and the number of ticks
+/// along the axes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Layout {
     pub(super) frame: Frame,
@@ -28,25 +28,26 @@ pub(super) struct Layout {
     pub(super) y_ticks: u32,
 }
 
-/// The height of the title area above the frame, in pixels.
+/// The height of the title area above the frame of a plot, in pixels.
 const ABOVE_PIXELS: i32 = 50;
-/// The height of the area for ticks and label below the frame, in pixels.
+/// The height of the area for ticks and label below the frame of a plot, in pixels.
 const BELOW_PIXELS: i32 = 62;
 /// The width of the margin at the right of a line plot's frame, in pixels.
 const BESIDE_PIXELS: i32 = 30;
-/// The distance from the frame to the colour bar, and also the width of the bar, in pixels.
+/// The distance from the frame of a plot to the colour bar, and also the width of the bar, in
+/// pixels.
 const GAP_PIXELS: i32 = 22;
 const BAR_PIXELS: i32 = 20;
 
-/// The approximate width of a character, in pixels.
+/// The approximate width of a character in a plot, in pixels.
 const CHARACTER_PIXELS: i32 = 9;
 
-/// The smallest share of the available space that an image with square cells may fill. An image
-/// that would fill less has cells that are not square.
+/// The smallest share of the available space that a plotted image with square cells may fill. If it
+/// would fill less, its cells are not square.
 const MIN_FILLED: f64 = 0.6;
 
 impl Layout {
-    /// Returns the layout of a picture of `width` × `height` pixels.
+    /// Returns the layout of a plot's picture of `width` × `height` pixels.
     ///
     /// # Errors
     /// Returns an error if a side or a label is too long for 32-bit pixel coordinates.
@@ -102,14 +103,14 @@ impl Layout {
 }
 
 impl Frame {
-    /// Returns the width and height of the frame, at least 1 pixel.
+    /// Returns the width and height of the plot's frame, at least 1 pixel.
     pub(super) fn size(self) -> (u32, u32) {
         let side = |low: i32, high: i32| (high - low).max(1).unsigned_abs();
         (side(self.left, self.right), side(self.top, self.bottom))
     }
 
-    /// Returns a smaller frame in which the cells are square. Returns the whole frame if one side
-    /// would shrink below the share [`MIN_FILLED`].
+    /// Returns a smaller plot frame in which the cells are square. Returns the whole frame if the
+    /// smaller frame would fill less than the share `MIN_FILLED`.
     fn squared(self, columns: f64, rows: f64) -> Self {
         let (wide, high) = (f64::from(self.right - self.left), f64::from(self.bottom - self.top));
         let scale = (wide / columns).min(high / rows);

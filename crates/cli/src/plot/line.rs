@@ -7,7 +7,8 @@ use serde_json::{Value as Json, json};
 use super::numbers::{self, Part, float, start_of};
 use super::scale::Scale;
 
-/// The numbers of a one-dimensional selection, reduced to a limited number of buckets.
+/// The line of a one-dimensional selection in a plot. Its numbers are reduced to a limited number
+/// of buckets.
 #[derive(Debug)]
 pub(super) struct Line {
     pub(super) count: u64,
@@ -17,8 +18,9 @@ pub(super) struct Line {
     pub(super) buckets: Vec<Bucket>,
 }
 
-/// The numbers at one horizontal position, reduced to the first, the smallest, the largest and the
-/// last number. A line through these numbers covers the same range as a line through all numbers.
+/// The numbers at one horizontal position of a plotted line, reduced to the first, the smallest,
+/// the largest and the last number. A line through these numbers covers the same range as a line
+/// through all numbers.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bucket {
     pub(super) first: f64,
@@ -48,8 +50,8 @@ impl Bucket {
         self.last = value;
     }
 
-    /// Returns the values in the order in which the line reaches them. Returns `None` if the bucket
-    /// has no numbers.
+    /// Returns the four numbers of the bucket in the order in which the plotted line reaches them.
+    /// Returns `None` if the bucket has no numbers.
     pub(super) fn values_in_order(&self) -> Option<[f64; 4]> {
         let (one, two) = if self.rises { (self.low, self.high) } else { (self.high, self.low) };
         (!self.first.is_nan()).then_some([self.first, one, two, self.last])
@@ -57,7 +59,7 @@ impl Bucket {
 }
 
 impl Line {
-    /// Reads the selected elements of one dimension into buckets.
+    /// Reads the selected elements of one dimension into the buckets of a plotted line.
     pub(super) fn read(file: &File, dataset: &Dataset, part: &Part<'_>, max_buckets: usize) -> Result<Self> {
         let along = part.taken.iter().find(|dimension| dimension.kept);
         let (start, step, count) = along.map_or((0, 1, 1), |kept| (kept.start, kept.step, kept.count));
@@ -83,13 +85,13 @@ impl Line {
         Ok(Self { count, start, step, buckets })
     }
 
-    /// Returns the coordinate of a bucket. If the bucket covers several coordinates, this is the
-    /// middle one.
+    /// Returns the coordinate of a bucket of the plotted line. If the bucket covers several
+    /// coordinates, returns the middle one.
     pub(super) fn coordinate(&self, number: usize) -> f64 {
         self.middle(number).mul_add(float(self.step), float(self.start))
     }
 
-    /// Returns the position in the selection of the middle of a bucket.
+    /// Returns the position of the middle of a bucket, counted in the selection.
     pub(super) fn middle(&self, number: usize) -> f64 {
         let parts = self.buckets.len();
         let first = start_of(number, self.count, parts);
@@ -98,7 +100,7 @@ impl Line {
         f64::midpoint(float(first), float(last))
     }
 
-    /// Returns the scale of the coordinates.
+    /// Returns the horizontal scale of the plotted line.
     pub(super) fn x_scale(&self) -> Scale {
         let steps = float(self.count) - 1.0;
         Scale {

@@ -39,14 +39,14 @@ use crate::open::OpenArguments;
 use crate::output;
 use crate::output_target::OutputTarget;
 
-/// The default size of a picture, in pixels.
+/// The default size of a plot's picture, in pixels.
 #[cfg(feature = "plots")]
 const DEFAULT_PIXELS: (u32, u32) = (1000, 640);
-/// The largest length of a side of a picture.
+/// The largest length of a side of a plot's picture, in pixels.
 const MAX_SIDE_PIXELS: u32 = 8000;
-/// The default height of a picture in the terminal.
+/// The default height of a plot in the terminal, in lines.
 const TERMINAL_LINES: usize = 20;
-/// The width of a picture in the terminal if the width of the terminal is unknown.
+/// The width of a plot if the width of the terminal is unknown, in columns.
 const TERMINAL_COLUMNS: u16 = 80;
 
 /// The arguments of `plot`.
@@ -145,7 +145,7 @@ fn size(text: &str) -> Result<(u32, u32), String> {
     })
 }
 
-/// The format and the size of the output: a picture file, or text in the terminal.
+/// The format and the size of a plot's output: a picture file, or text in the terminal.
 #[derive(Debug, Clone, Copy)]
 enum Target {
     #[cfg(feature = "plots")]
@@ -199,7 +199,7 @@ impl PlotArguments {
         Ok(Target::Terminal(Size::within(columns, lines), colours()))
     }
 
-    /// Returns the format and the size of a picture file.
+    /// Returns the format and the size of the plot's picture file.
     #[cfg(feature = "plots")]
     fn picture(&self, path: &Path) -> Result<Target> {
         let (width, height) = self.size.unwrap_or(DEFAULT_PIXELS);
@@ -221,8 +221,8 @@ impl PlotArguments {
 }
 
 impl Target {
-    /// Returns the largest number of cell rows and of cell columns that the output can show of an
-    /// image.
+    /// Returns the largest numbers of cell rows and cell columns of an image that the output of the
+    /// plot can show.
     fn cells(self) -> (usize, usize) {
         match self {
             #[cfg(feature = "plots")]
@@ -232,7 +232,7 @@ impl Target {
         }
     }
 
-    /// Returns the largest number of buckets that the output can show of a line.
+    /// Returns the largest number of buckets of a line that the output of the plot can show.
     fn dots(self) -> usize {
         match self {
             #[cfg(feature = "plots")]

@@ -14,52 +14,55 @@ use crate::output::{self, escape};
 use crate::selection::Taken;
 use crate::selection::blocks::Blocks;
 
-/// The number of elements that may be read from a file of any size. For each byte of a larger file,
-/// [`ELEMENTS_PER_BYTE`] elements may be read.
+/// The number of elements that a plot may read from a file of any size. For each byte of a larger
+/// file, `ELEMENTS_PER_BYTE` elements may be read.
 const MIN_ELEMENT_LIMIT: u64 = 1 << 28;
 const ELEMENTS_PER_BYTE: u64 = 4096;
 
-/// Converts an unsigned integer to floating point. Large numbers are rounded, because plots need
-/// fewer digits.
+/// Converts an unsigned integer to floating point for a plot. Large numbers are rounded, because
+/// plots need fewer digits.
 #[expect(clippy::cast_precision_loss, reason = "what is drawn has fewer digits")]
 pub(super) fn float(number: u64) -> f64 {
     number as f64
 }
 
-/// Converts a signed integer to floating point. Numbers of more than 53 bits are rounded.
+/// Converts a signed integer to floating point for a plot. Numbers of more than 53 bits are
+/// rounded.
 #[expect(clippy::cast_precision_loss, reason = "dates have fewer digits")]
 pub(super) fn signed(number: i64) -> f64 {
     number as f64
 }
 
-/// Rounds a number to the nearest integer. The cast clamps to the range of the type.
+/// Rounds a number to the nearest integer. If the integer is out of the range of the type, returns
+/// the nearer end of the range.
 #[expect(clippy::cast_possible_truncation, reason = "the cast clamps")]
 pub(super) fn nearest(number: f64) -> i64 {
     number.round() as i64
 }
 
-/// Rounds a number to an index or a number of digits. The cast clamps to the range of the type: NaN
-/// and negative numbers become 0.
+/// Rounds a number to an index or a number of digits. NaN and negative numbers become 0; too large
+/// numbers become the largest number of the type.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast clamps")]
 pub(super) fn whole(number: f64) -> usize {
     number.round() as usize
 }
 
-/// Rounds a number to a pixel coordinate. The cast clamps to the range of the type.
+/// Rounds a number to a pixel coordinate. If the coordinate is out of the range of the type,
+/// returns the nearer end of the range.
 #[cfg(feature = "plots")]
 #[expect(clippy::cast_possible_truncation, reason = "the cast clamps")]
 pub(super) fn pixel(number: f64) -> i32 {
     number.round() as i32
 }
 
-/// Rounds a colour component to a byte. The cast clamps to the range of the type.
+/// Rounds a colour component to a byte. A number out of the range becomes 0 or 255.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast clamps")]
 pub(super) fn byte(number: f64) -> u8 {
     number.round() as u8
 }
 
-/// Returns the number of the part that contains position `at`, after `0..all` is divided into
-/// `parts` equal parts. Larger positions belong to the last part.
+/// Divides `0..all` into `parts` equal parts, and returns the number of the part that contains the
+/// position `at`. Larger positions belong to the last part.
 pub(super) fn part(at: u64, all: u64, parts: usize) -> usize {
     let last = parts.max(1) - 1;
     // Both factors have 64 bits, so that the product fits.
@@ -67,14 +70,14 @@ pub(super) fn part(at: u64, all: u64, parts: usize) -> usize {
     usize::try_from(scaled).map_or(last, |part| part.min(last))
 }
 
-/// Returns the first position of part `number`, after `0..all` is divided into `parts` equal parts.
+/// Divides `0..all` into `parts` equal parts, and returns the first position of the part `number`.
 /// Returns `all` if the number is too large.
 pub(super) fn start_of(number: usize, all: u64, parts: usize) -> u64 {
     let product = u128::from(to_u64(number)) * u128::from(all);
     u64::try_from(product.div_ceil(u128::from(to_u64(parts.max(1))))).map_or(all, |start| start.min(all))
 }
 
-/// Starts a progress bar on standard error for `all` elements.
+/// Starts a progress bar on standard error for the plotting of `all` elements.
 pub(super) fn progress(all: u64, subject: &'static str) -> ProgressBar {
     let bar = ProgressBar::new(all);
     if let Ok(style) = ProgressStyle::with_template("{bar:30} {percent:>3} %  {msg}") {
@@ -85,7 +88,7 @@ pub(super) fn progress(all: u64, subject: &'static str) -> ProgressBar {
     crate::progress::delayed(bar)
 }
 
-/// Checks that the elements of a dataset are numbers.
+/// Checks that the elements of a dataset to plot are numbers.
 pub(super) fn check(dataset: &Dataset) -> Result<()> {
     let datatype = dataset.datatype();
     if let DatatypeClass::Compound(compound) = &datatype.class {
@@ -99,7 +102,8 @@ pub(super) fn check(dataset: &Dataset) -> Result<()> {
     bail!("the elements of `{}` are not numbers, but {datatype}", dataset.name())
 }
 
-/// The selected elements of a dataset, the compound member to draw, and the meaning of its values.
+/// The selected elements of a dataset to plot, the compound member to draw, and the meaning of its
+/// values.
 #[derive(Debug)]
 pub(super) struct Part<'a> {
     pub(super) taken: &'a [Taken],
@@ -108,8 +112,8 @@ pub(super) struct Part<'a> {
     pub(super) conventions: Conventions,
 }
 
-/// Calls `visit` with blocks of limited size of the selected elements, as numbers in C order. If
-/// the elements are compounds, reads one member.
+/// Reads the selected elements of a plot as numbers in C order. Calls `visit` with blocks of
+/// limited size. If the elements are compounds, reads one member.
 pub(super) fn each(
     file: &File,
     dataset: &Dataset,
@@ -150,7 +154,7 @@ pub(super) fn each(
     Ok(())
 }
 
-/// Converts the values of an enumeration to numbers.
+/// Converts the values of an enumeration to numbers for a plot.
 fn enumerated(base: &hyperslab::Datatype, bytes: &[u8]) -> Result<Vec<f64>> {
     use hyperslab::H5Type as _;
     use hyperslab::datatype::convert::Conversion;

@@ -12,15 +12,15 @@ use super::numbers::float;
 use crate::selection::Taken;
 use crate::values::blocks::blocks;
 
-/// The largest number of cells that a chunk may cover to be added at once. The shares of larger
+/// The largest number of plot cells under a chunk that is added at once. The shares of larger
 /// chunks are summed first, because many chunks may cover the same cells.
 const MAX_DIRECT_CELLS: usize = 16;
 
-/// The largest number of stored chunks of a sparse dataset for which the picture shows each defined
-/// element. With more chunks, the picture shows the mean density of each chunk.
+/// The largest number of stored chunks for which the plot of a sparse dataset shows each defined
+/// element. With more chunks, the plot shows the mean density of each chunk.
 const MAX_EXACT_CHUNKS: usize = 4096;
 
-/// The share of each picture cell whose elements are stored or defined, while chunks are added.
+/// The stored or defined share of each plot cell, while chunks are added.
 struct Shares<'a> {
     taken: &'a [Taken],
     /// The dimensions of the rows and columns. Cells cover all coordinates of the other dimensions.
@@ -86,8 +86,8 @@ pub(super) fn read(dataset: &Dataset, taken: &[Taken], (height, width): (usize, 
     Ok(shares.image())
 }
 
-/// Returns the selected parts of the stored chunks. Returns `None` if the dataset has more than
-/// [`MAX_EXACT_CHUNKS`].
+/// Returns the selected parts of the dataset's stored chunks. Returns `None` if the dataset has
+/// more than `MAX_EXACT_CHUNKS` stored chunks.
 fn regions(dataset: &Dataset, taken: &[Taken], shape: &[u64]) -> Result<Option<Vec<Region>>> {
     let mut regions = Some(Vec::new());
     dataset.sparse().visit_chunks(|chunk| {
@@ -109,14 +109,14 @@ fn regions(dataset: &Dataset, taken: &[Taken], shape: &[u64]) -> Result<Option<V
     Ok(regions)
 }
 
-/// Returns the end of a range of coordinates. Chunk offsets come from the file: an end beyond 64
-/// bits becomes the largest number, which lies beyond every selection.
+/// Returns the end of a range of coordinates in a chunk. Chunk offsets come from the file. An end
+/// beyond 64 bits becomes the largest number, which lies beyond every selection.
 fn end_of(start: u64, count: u64) -> u64 {
     start.saturating_add(count)
 }
 
 impl Shares<'_> {
-    /// Adds the defined elements of a selection to the shares of their cells.
+    /// Adds the defined elements of a selection to the shares of their plot cells.
     fn defined(&mut self, selection: Selection, dims: &[u64]) -> Result<()> {
         if let Selection::Points(points) = &selection {
             let one = vec![1; points.rank];
@@ -131,7 +131,7 @@ impl Shares<'_> {
         Ok(())
     }
 
-    /// Adds a chunk to the shares of the cells that it covers.
+    /// Adds a chunk to the shares of the plot cells that it covers.
     fn add(&mut self, offset: &[u64], shape: &[u64], density: f64) {
         let mut depth = 1.0;
         let mut sides = [(0, 1), (0, 1)];
@@ -161,8 +161,8 @@ impl Shares<'_> {
         }
     }
 
-    /// Adds a share to all cells in a rectangle of positions. Adds a proportional part to cells
-    /// that the rectangle covers partly.
+    /// Adds a share to all plot cells in a rectangle of positions. If the rectangle covers a cell
+    /// partly, adds a proportional part.
     fn paint(&mut self, [rows, columns]: [(u64, u64); 2], share: f64) {
         let across: Vec<(usize, f64)> = covered(&self.columns, columns).collect();
         for (row, high) in covered(&self.rows, rows) {
@@ -175,7 +175,7 @@ impl Shares<'_> {
         }
     }
 
-    /// Returns the image of the shares. Cells with a share of zero are empty.
+    /// Returns the shares of the plot cells as an image. Cells with a share of zero are empty.
     fn image(mut self) -> Image {
         for (sides, share) in std::mem::take(&mut self.large) {
             self.paint(sides, share);
@@ -185,8 +185,8 @@ impl Shares<'_> {
     }
 }
 
-/// Returns the cells that overlap a range of positions, each with the covered share of the cell.
-/// The range must not be empty.
+/// Returns the plot cells that overlap a range of positions. Each cell comes with its covered
+/// share. The range must not be empty.
 fn covered(axis: &Span, (start, end): (u64, u64)) -> impl Iterator<Item = (usize, f64)> {
     let size = float(axis.count.max(1)) / float(to_u64(axis.cells));
     let axis = *axis;

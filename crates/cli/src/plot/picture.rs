@@ -20,16 +20,16 @@ use super::series::Curve;
 const TITLE_PIXELS: u32 = 19;
 const TEXT_PIXELS: u32 = 15;
 
-/// The distance between lines of the legend, and the approximate width of its characters, in
+/// The distance between lines of a plot's legend, and the approximate width of its characters, in
 /// pixels.
 const LEGEND_LINE_PIXELS: i32 = 20;
 const LEGEND_CHARACTER_PIXELS: i32 = 9;
 
-/// The colour of the frame lines and of text.
+/// The colour of the frame lines and of text in a plot.
 const FRAME: RGBColor = RGBColor(0x44, 0x44, 0x44);
 const GRID: RGBColor = RGBColor(0xe4, 0xe4, 0xe4);
 
-/// A rectangle of pixels that is copied into a picture: image cells or a colour bar.
+/// A rectangle of pixels that is copied into the picture of a plot: image cells or a colour bar.
 struct Layer {
     frame: Frame,
     /// The number of pixels in a row. Each pixel has three bytes.
@@ -112,7 +112,7 @@ impl Layer {
         self.frame.size().1
     }
 
-    /// Copies the rectangle into the pixels of a picture that has `width` pixels in a row.
+    /// Copies the rectangle of pixels into a plot's picture that has `width` pixels in a row.
     fn put(&self, pixels: &mut [u8], width: u32) {
         let bytes = |pixels: u32| pixels as usize * 3;
         let (left, top) = (self.frame.left.unsigned_abs(), self.frame.top.unsigned_abs());
@@ -126,7 +126,8 @@ impl Layer {
     }
 }
 
-/// Returns the image cells and the colour bar as rectangles of pixels. A figure of curves has none.
+/// Returns the image cells and the colour bar of a plot as rectangles of pixels. A figure of curves
+/// has none.
 fn layers(figure: &Figure, layout: &Layout) -> Vec<Layer> {
     let (frame, bar) = (layout.frame, layout.bar);
     let at = |share: f64, cells: usize| whole((share * float(to_u64(cells))).floor());
@@ -147,8 +148,8 @@ fn layers(figure: &Figure, layout: &Layout) -> Vec<Layer> {
     }
 }
 
-/// Returns a frame filled with pixels. `of` returns the colour at a share of the frame's height and
-/// width.
+/// Returns a plot frame filled with pixels. `of` returns the colour at a share of the frame's
+/// height and width.
 fn filled(frame: Frame, of: impl Fn(f64, f64) -> [u8; 3]) -> Layer {
     let (width, height) = frame.size();
     let mut pixels = Vec::new();
@@ -161,7 +162,7 @@ fn filled(frame: Frame, of: impl Fn(f64, f64) -> [u8; 3]) -> Layer {
     Layer { frame, width, pixels }
 }
 
-/// Returns the font, colour and alignment in which a text is drawn.
+/// Returns the font, colour and alignment for a text in a plot.
 fn style_of(words: &str, size: u32, horizontal: HPos, vertical: VPos) -> TextStyle<'static> {
     (fonts::family_for(words), size).into_font().color(&FRAME).pos(Pos::new(horizontal, vertical))
 }
@@ -217,7 +218,7 @@ fn draw<B: DrawingBackend>(root: &Area<'_, B>, figure: &Figure, layout: &Layout)
     outline(root, layout.frame)
 }
 
-/// Draws the legend: the names of several curves, at the top of the frame.
+/// Draws the legend of a plot: the names of several curves, at the top of the frame.
 fn legend<B: DrawingBackend>(root: &Area<'_, B>, curves: &[Curve], frame: Frame) -> Result<()> {
     if curves.len() < 2 {
         return Ok(());
@@ -239,7 +240,7 @@ fn legend<B: DrawingBackend>(root: &Area<'_, B>, curves: &[Curve], frame: Frame)
     Ok(())
 }
 
-/// Draws the border of the frame around a plot.
+/// Draws the border of a plot frame.
 fn outline<B: DrawingBackend>(root: &Area<'_, B>, frame: Frame) -> Result<()> {
     let Frame { left, top, right, bottom } = frame;
     let corners = [(left - 1, top - 1), (right, bottom)];

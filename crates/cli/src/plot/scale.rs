@@ -1,6 +1,6 @@
 //! The scale of an axis or of colours: positions of values, and ticks.
 
-/// A linear or logarithmic scale from the smallest to the largest value.
+/// A linear or logarithmic scale of a plot, from the smallest to the largest value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Scale {
     pub(super) low: f64,
@@ -9,14 +9,14 @@ pub(super) struct Scale {
 }
 
 impl Scale {
-    /// Returns a scale that covers all finite `values` with distinct ends. A logarithmic scale
-    /// ignores values that are not positive. Returns `None` if no value remains.
+    /// Returns a plot scale that covers all finite `values`. The ends are distinct. A logarithmic
+    /// scale ignores values that are not positive. Returns `None` if no value remains.
     pub(super) fn of(values: impl Iterator<Item = f64>, log: bool) -> Option<Self> {
         Self::exactly(values, log).map(Self::widened)
     }
 
-    /// Returns the scale from the smallest to the largest finite value, even if both are equal.
-    /// Returns `None` if no value remains.
+    /// Returns the plot scale from the smallest to the largest finite value, even if both are
+    /// equal. Returns `None` if no value remains.
     pub(super) fn exactly(values: impl Iterator<Item = f64>, log: bool) -> Option<Self> {
         let mut found: Option<(f64, f64)> = None;
         for value in values.filter(|value| value.is_finite() && (!log || *value > 0.0)) {
@@ -26,12 +26,12 @@ impl Scale {
         found.map(|(low, high)| Self { low, high, log })
     }
 
-    /// Returns a scale that covers the ranges of both scales.
+    /// Returns a plot scale that covers the ranges of two scales.
     pub(super) fn joined(self, other: Self) -> Self {
         Self { low: self.low.min(other.low), high: self.high.max(other.high), ..self }
     }
 
-    /// Returns the scale, widened if it has only a single value.
+    /// Returns the plot scale. Widens the scale if its ends are equal.
     pub(super) fn widened(self) -> Self {
         let Self { low, high, log } = self;
         if high > low {
@@ -44,7 +44,7 @@ impl Scale {
         Self { low: low - margin, high: high + margin, log }
     }
 
-    /// Returns a scale with a small margin beyond both ends.
+    /// Returns the plot scale with a small margin beyond both ends.
     pub(super) fn with_margin(self) -> Self {
         if self.log {
             let factor = (self.high / self.low).powf(0.04);
@@ -54,9 +54,9 @@ impl Scale {
         Self { low: self.low - margin, high: self.high + margin, ..self }
     }
 
-    /// Returns the position of a value: 0 at the low end, 1 at the high end. Values beyond an end
-    /// have the position of that end. Returns `None` for NaN, and for values that a logarithmic
-    /// scale cannot show.
+    /// Returns the position of a value on the plot scale: 0 at the low end, 1 at the high end.
+    /// Values beyond an end have the position of that end. Returns `None` for NaN, and for values
+    /// that a logarithmic scale cannot show.
     pub(super) fn position(&self, value: f64) -> Option<f64> {
         let position = if self.log {
             (value > 0.0).then(|| (value / self.low).ln() / (self.high / self.low).ln())?
@@ -68,7 +68,7 @@ impl Scale {
         (!position.is_nan()).then(|| position.clamp(0.0, 1.0))
     }
 
-    /// Returns the value at a position. The inverse of [`position`](Self::position).
+    /// Returns the value at a position of the plot scale. This is the inverse of `position`.
     pub(super) fn value(&self, position: f64) -> f64 {
         if self.log {
             return self.low * (self.high / self.low).powf(position);
@@ -76,15 +76,16 @@ impl Scale {
         self.low.mul_add(1.0 - position, self.high * position)
     }
 
-    /// Returns the values of about `about` ticks in ascending order, and the distance between them.
-    /// On a logarithmic scale, the distance is 0.
+    /// Returns about `about` tick values of the plot scale in ascending order, and the distance
+    /// between them. On a logarithmic scale, the distance is 0.
     pub(super) fn tick_values(&self, about: u32) -> (Vec<f64>, f64) {
         let values = if self.log { self.decades(about) } else { None };
         let (values, step) = values.unwrap_or_else(|| self.round(about));
         (self.inside(values), step)
     }
 
-    /// Returns about `about` ticks at whole numbers, and the distance between them.
+    /// Returns about `about` ticks of the plot scale at whole numbers, and the distance between
+    /// them.
     pub(super) fn whole_ticks(&self, about: u32) -> (Vec<f64>, f64) {
         let (values, step) = self.tick_values(about);
         if step >= 1.0 || self.log {
@@ -101,8 +102,8 @@ impl Scale {
         values.into_iter().filter(is_inside).collect()
     }
 
-    /// Returns ticks at powers of ten, and on short scales also at 2 and 5 times these powers.
-    /// Returns `None` if fewer than two ticks lie on the scale.
+    /// Returns the ticks of a logarithmic plot scale at powers of ten, and on short scales also at
+    /// 2 and 5 times these powers. Returns `None` if fewer than two ticks lie on the scale.
     fn decades(&self, about: u32) -> Option<(Vec<f64>, f64)> {
         let (first, last) = (self.low.log10().floor(), self.high.log10().ceil());
         let count = last - first;
@@ -118,7 +119,7 @@ impl Scale {
         (inside >= 2).then_some((values, 0.0))
     }
 
-    /// Returns ticks at multiples of 1, 2 or 5 times a power of ten.
+    /// Returns the ticks of a plot scale at multiples of 1, 2 or 5 times a power of ten.
     fn round(&self, about: u32) -> (Vec<f64>, f64) {
         let raw = (self.high / f64::from(about.max(1))) - (self.low / f64::from(about.max(1)));
         let power = 10_f64.powf(raw.log10().floor());

@@ -10,13 +10,13 @@ use super::line::Line;
 use super::numbers::{self, Part, float, whole};
 use super::scale::Scale;
 
-/// The largest number of points of a curve that shows one dataset against another dataset.
+/// The largest number of points of a plot's curve that shows one dataset against another dataset.
 const MAX_POINTS: u64 = 1 << 20;
 
 /// The largest number of bins of a histogram.
 pub(super) const MAX_BINS: u32 = 10_000;
 
-/// A curve of a plot: its points and its name.
+/// A curve of a plot: the points of the curve and its name.
 #[derive(Debug, Clone)]
 pub(super) struct Curve {
     pub(super) name: String,
@@ -25,8 +25,8 @@ pub(super) struct Curve {
 }
 
 impl Curve {
-    /// Returns the curve through the buckets of a line, at the given coordinates or else at
-    /// indexes.
+    /// Returns the curve through the buckets of a plotted line. The horizontal positions are the
+    /// given coordinates, or else indexes.
     pub(super) fn of_line(name: String, line: &Line, coordinates: Option<&Coordinates>) -> Self {
         let (mut parts, mut points) = (Vec::new(), Vec::new());
         for (number, bucket) in line.buckets.iter().enumerate() {
@@ -79,8 +79,8 @@ impl Curve {
         Ok(Self { name, parts })
     }
 
-    /// Returns the outline of a histogram: the number of values in each of `bins` equal bins of a
-    /// scale. The last bin includes its end. Values outside the scale are ignored.
+    /// Returns the outline of a histogram. The histogram counts the values in each of `bins` equal
+    /// bins of a scale. The last bin includes its end. Values outside the scale are ignored.
     pub(super) fn histogram(
         name: String,
         file: &File,
@@ -107,7 +107,7 @@ impl Curve {
         Ok(Self { name, parts: vec![points] })
     }
 
-    /// Returns an iterator over all points of the curve.
+    /// Returns an iterator over all points of the plot's curve.
     pub(super) fn points(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
         self.parts.iter().flatten().copied()
     }
@@ -117,8 +117,8 @@ impl Curve {
     }
 }
 
-/// Returns the scale of all values, for the bins of a histogram. Returns `None` if there are no
-/// numbers.
+/// Returns the scale for the bins of a histogram, from all values of the datasets. Returns `None`
+/// if there are no numbers.
 pub(super) fn scale_of_values(
     file: &File,
     dataset: &Dataset,

@@ -22,28 +22,28 @@ pub(super) enum Colours {
     All,
 }
 
-/// The size of the drawing area without axes, in characters.
+/// The size of a plot's drawing area in the terminal without axes, in characters.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Size {
     pub(super) columns: usize,
     pub(super) lines: usize,
 }
 
-/// The width of the axis labels at the left of a picture.
+/// The width of the axis labels at the left of a plot in the terminal, in columns.
 const LABEL_COLUMNS: usize = 10;
 
-/// The width of the axis labels together with the axis line.
+/// The width of a plot's axis labels in the terminal together with the axis line, in columns.
 const AXIS_COLUMNS: usize = LABEL_COLUMNS + 3;
 
 impl Size {
-    /// Returns the size of the drawing area that fits in a terminal of this size.
+    /// Returns the size of the plot's drawing area in a terminal of the given size.
     pub(super) fn within(columns: usize, lines: usize) -> Self {
         let columns = columns.clamp(10 + AXIS_COLUMNS, 400 + AXIS_COLUMNS) - AXIS_COLUMNS;
         Self { columns, lines: lines.clamp(4, 200) }
     }
 }
 
-/// Draws a figure as text.
+/// Draws a figure as text in the terminal.
 pub(super) fn draw(figure: &Figure, size: Size, colours: Colours, out: &mut impl Screen) -> io::Result<()> {
     let columns = size.columns + LABEL_COLUMNS + 2;
     styled(out, DATASET, &cut(&figure.title, columns))?;
@@ -90,7 +90,7 @@ pub(super) fn draw(figure: &Figure, size: Size, colours: Colours, out: &mut impl
     Ok(())
 }
 
-/// Writes a legend with the names of the curves, if there are several.
+/// Writes a legend with the names of a plot's curves, if there are several.
 fn names(curves: &[Curve], colours: Colours, columns: usize, out: &mut impl Screen) -> io::Result<()> {
     if curves.len() < 2 {
         return Ok(());
@@ -109,7 +109,7 @@ fn names(curves: &[Curve], colours: Colours, columns: usize, out: &mut impl Scre
     writeln!(out)
 }
 
-/// The grid of characters that shows the cells of an image.
+/// The grid of characters that shows the cells of an image in the terminal.
 struct Grid {
     rows: usize,
     columns: usize,
@@ -124,14 +124,14 @@ impl Grid {
         Self { rows, columns, repeated, colours }
     }
 
-    /// Returns the number of text lines that the grid takes. With colours, a line shows two rows of
-    /// cells.
+    /// Returns the number of text lines of the character grid. With colours, a line shows two rows
+    /// of cells.
     fn lines(&self) -> usize {
         if self.colours == Colours::None { self.rows } else { self.rows.div_ceil(2) }
     }
 
-    /// Draws the cells of an image with the vertical axis. Without colours, `shaded` returns the
-    /// character of a cell; with colours, `coloured` returns its colour.
+    /// Draws the cells of an image in the terminal, with the vertical axis. Without colours,
+    /// `shaded` returns the character of a cell. With colours, `coloured` returns its colour.
     fn draw(
         &self,
         figure: &Figure,
@@ -157,7 +157,8 @@ impl Grid {
     }
 }
 
-/// Draws the part of the vertical axis beside a text line, with its tick label if the line has one.
+/// Draws the part of a plot's vertical axis beside a text line, with its tick label if the line has
+/// one.
 fn axis_left(figure: &Figure, row: usize, lines: usize, out: &mut impl Screen) -> io::Result<()> {
     let about = ticks_in(lines / 4, 2..=8);
     let last = float(to_u64(lines)) - 1.0;
@@ -173,13 +174,13 @@ fn axis_left(figure: &Figure, row: usize, lines: usize, out: &mut impl Screen) -
     styled(out, FAINT, &format!("{gap}{label} {}", if label.is_empty() { '│' } else { '┤' }))
 }
 
-/// Limits the number of ticks of an axis to the range `limits`.
+/// Limits the number of ticks of a plot axis to the range `limits`.
 fn ticks_in(ticks: usize, limits: RangeInclusive<u32>) -> u32 {
     let (low, high) = limits.into_inner();
     u32::try_from(ticks).map_or(high, |ticks| ticks.clamp(low, high))
 }
 
-/// Draws the horizontal axis with its ticks and label.
+/// Draws the horizontal axis of a plot in the terminal, with its ticks and label.
 fn axis_below(figure: &Figure, wide: usize, out: &mut impl Screen) -> io::Result<()> {
     let about = ticks_in(wide / 14, 1..=10);
     let mut ticks: Vec<char> = vec!['─'; wide];
@@ -213,7 +214,7 @@ fn axis_below(figure: &Figure, wide: usize, out: &mut impl Screen) -> io::Result
     writeln!(out)
 }
 
-/// A grid of dots, drawn with braille characters. A character has two columns and four rows of
+/// A grid of plot dots, drawn with braille characters. A character has two columns and four rows of
 /// dots.
 struct Dots {
     columns: usize,
@@ -245,7 +246,7 @@ impl Dots {
         dots
     }
 
-    /// Sets the dots along a straight line between two points.
+    /// Sets the plot dots along a straight line between two points.
     fn stroke(&mut self, curve: usize, (from_x, from_y): (usize, usize), (to_x, to_y): (usize, usize)) {
         let steps = from_x.abs_diff(to_x).max(from_y.abs_diff(to_y));
         for step in 0..=steps {
@@ -267,7 +268,7 @@ impl Dots {
         }
     }
 
-    /// Draws a text line of braille characters.
+    /// Draws a text line of braille characters of the plot.
     fn draw(&self, row: usize, (curves, colours): (usize, Colours), out: &mut impl Screen) -> io::Result<()> {
         let cells = self.bits.iter().zip(&self.curves).skip(row * self.columns).take(self.columns);
         let braille =
@@ -286,8 +287,8 @@ impl Dots {
     }
 }
 
-/// Returns the style for the colour at a position of the scale. The position `None` stands for an
-/// empty cell.
+/// Returns the text style for the colour at a position of the plot scale. The position `None`
+/// stands for an empty cell.
 fn style_of(position: Option<f64>, map: ColourMap, colours: Colours) -> Color {
     let Some(position) = position else {
         // Darker than in pictures, because most terminals are dark.
@@ -310,7 +311,7 @@ fn lightness([red, green, blue]: Colour) -> f64 {
     (f64::from(red) * 0.299 + f64::from(green) * 0.587 + f64::from(blue) * 0.114) / 255.0
 }
 
-/// Returns the nearest colour of the palette's cube of 6 × 6 × 6 colours.
+/// Returns the nearest colour in the terminal palette's cube of 6 × 6 × 6 colours.
 fn palette(colour: Colour) -> u8 {
     let level = |part: u8| if part < 48 { 0 } else { (part - 35) / 40 };
     let [red, green, blue] = colour.map(level);
@@ -318,7 +319,7 @@ fn palette(colour: Colour) -> u8 {
     red * 36 + green * 6 + blue + 16
 }
 
-/// Returns a shading character; the character is darker for larger values.
+/// Returns a shading character for a value of an image. The character is darker for larger values.
 fn shade(position: Option<f64>) -> char {
     const SHADES: [char; 5] = ['·', '░', '▒', '▓', '█'];
     match position {
@@ -327,7 +328,7 @@ fn shade(position: Option<f64>) -> char {
     }
 }
 
-/// Draws the colour scale of an image with the values at its ends.
+/// Draws the colour scale of an image in the terminal, with the values at its ends.
 fn legend(figure: &Figure, colours: Colours, out: &mut impl Screen) -> io::Result<()> {
     const LEGEND_COLUMNS: u32 = 24;
     let scale = figure.values.scale;

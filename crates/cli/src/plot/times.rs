@@ -4,7 +4,7 @@
 use super::numbers::nearest;
 use crate::dates::utc;
 
-/// A unit of time values: the length of a step, and the time of zero.
+/// A CF unit of time values: the length of a step, and the time that the value zero represents.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Unit {
     /// The length of the unit, in seconds.
@@ -16,7 +16,7 @@ pub(super) struct Unit {
 /// The number of seconds in a day.
 const DAY_SECONDS: f64 = 86_400.0;
 
-/// The names of time units, with their lengths in seconds.
+/// The names of CF time units, with their lengths in seconds.
 const UNITS: [(&[&str], f64); 7] = [
     (&["days", "day", "d"], DAY_SECONDS),
     (&["hours", "hour", "hr", "h"], 3600.0),

@@ -11,7 +11,8 @@ use super::image::{Image, Reduction, Span};
 use super::numbers::{Part, byte, whole};
 use crate::selection::Taken;
 
-/// The order of the dimensions of a colour image: the position of the channels.
+/// The order of the dimensions of a colour image. The dimension of the channels comes last, between
+/// height and width, or first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Interlace {
     /// Height, width, channels.
@@ -31,7 +32,7 @@ pub(super) enum ColourImage {
     Indexed(Vec<Colour>),
 }
 
-/// An image whose cells have colours, in rows.
+/// A colour image: rows of cells that have colours.
 #[derive(Debug)]
 pub(super) struct Picture {
     pub(super) rows: Span,
@@ -40,7 +41,8 @@ pub(super) struct Picture {
 }
 
 impl Interlace {
-    /// Returns the number of the dimension with the channels, counted from 0.
+    /// Returns the number, counted from 0, of the dimension that contains the channels of the
+    /// colour image.
     fn channels(self) -> usize {
         match self {
             Self::Pixel => 2,
@@ -51,7 +53,7 @@ impl Interlace {
 }
 
 impl ColourImage {
-    /// Returns the kind of a colour image, from the attributes of the dataset. If `forced`, also
+    /// Returns the kind of a colour image, from the attributes of the dataset. With `forced`, also
     /// accepts an array with three or four channels without these attributes. Returns `None` for
     /// other datasets.
     pub(super) fn of(dataset: &Dataset, forced: bool) -> Result<Option<Self>> {
@@ -126,7 +128,7 @@ impl ColourImage {
 }
 
 impl Picture {
-    /// Returns the colour of a cell.
+    /// Returns the colour of a cell of the colour image.
     pub(super) fn cell(&self, row: usize, column: usize) -> Colour {
         self.cells.get(row * self.columns.cells + column).copied().unwrap_or(NOTHING)
     }

@@ -49,7 +49,7 @@ fn name_of(verdict: JournalVerdict) -> &'static str {
     }
 }
 
-/// Describes the effect of the journal on the next command that opens the file for writing.
+/// Describes the effect of the journal on the next command that opens its file for writing.
 fn next_step(verdict: JournalVerdict) -> &'static str {
     match verdict {
         JournalVerdict::Pending => "the next opening replays the journal",

@@ -19,9 +19,9 @@ use crate::open::OpenArguments;
 use crate::output;
 use crate::repack::new_file;
 
-/// The exit code if a part of the file was lost.
+/// The exit code of `recover` if a part of the file was lost.
 const PARTLY: u8 = 1;
-/// The exit code if nothing could be recovered.
+/// The exit code of `recover` if nothing could be recovered.
 const NOTHING: u8 = 2;
 
 /// The arguments of `recover`.

@@ -6,14 +6,16 @@ use hyperslab_exact::product;
 
 use crate::selection::{self, Taken};
 
-/// The largest size of a block in bytes. A block may exceed it to hold a whole row of chunks.
+/// The largest size in bytes of a block of selected elements. A block may be larger to contain a
+/// whole row of chunks.
 const BLOCK_BYTES: u64 = 8 << 20;
 
-/// The largest number of elements in a block. A block may exceed it to hold a whole row of chunks.
+/// The largest number of elements in a block of selected elements. A block may have more to contain
+/// a whole row of chunks.
 const BLOCK_ELEMENTS: u64 = 1 << 18;
 
-/// The largest size in bytes of a block that is extended to whole chunks, so that each chunk is
-/// decoded once.
+/// The largest size in bytes to which a block of selected elements is extended. Extension to whole
+/// chunks avoids decoding a chunk twice.
 const MAX_EXTENDED_BYTES: u64 = 64 << 20;
 
 /// A division of the selected elements of a dataset into blocks.
@@ -51,7 +53,7 @@ impl<'a> Blocks<'a> {
         Self { dataset, taken, cut, length }
     }
 
-    /// Calls `visit` with the elements of each block.
+    /// Calls `visit` with the elements of each block of the selection.
     pub(crate) fn for_each(&self, mut visit: impl FnMut(&Stored) -> Result<()>) -> Result<()> {
         self.for_each_selection(|selection| visit(&self.dataset.read_stored(selection)?))
     }
@@ -84,7 +86,7 @@ impl<'a> Blocks<'a> {
         self.taken.iter().zip(at).enumerate().map(part).collect()
     }
 
-    /// Advances to the next block. Returns false after the last block.
+    /// Advances to the next block of selected elements. Returns false after the last block.
     fn next(&self, at: &mut [u64]) -> bool {
         for (number, (dimension, at)) in self.taken.iter().zip(at).enumerate().rev() {
             if number > self.cut {

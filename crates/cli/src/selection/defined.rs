@@ -7,7 +7,7 @@ use hyperslab_exact::{product, to_u64};
 
 use crate::selection::{self, Taken};
 
-/// The largest size of a piece of defined elements with their coordinates, in bytes. A piece with a
+/// The largest size in bytes of a piece of defined elements with their coordinates. A piece with a
 /// single element may be larger.
 const PIECE_BYTES: u64 = 32 << 20;
 
@@ -24,7 +24,7 @@ pub(crate) struct DefinedElements<'a> {
     maximum: u64,
 }
 
-/// A rectangular piece of the selection: the positions from `start` to `end` (exclusive) along each
+/// A rectangular piece of a selection: the positions from `start` to `end` (exclusive) along each
 /// dimension.
 #[derive(Debug, Clone)]
 struct Piece {
@@ -73,7 +73,7 @@ impl<'a> DefinedElements<'a> {
         8 * to_u64(self.taken.len())
     }
 
-    /// Calls `visit` with the coordinates and elements of each piece.
+    /// Calls `visit` with the coordinates and the defined elements of each piece of the selection.
     pub(crate) fn for_each<E: From<hyperslab::Error>>(
         &self,
         visit: &mut dyn FnMut(&Points, &Stored) -> Result<(), E>,
@@ -115,16 +115,16 @@ impl<'a> DefinedElements<'a> {
         Ok(())
     }
 
-    /// Returns the size of a piece of a selection in bytes if all its elements were defined.
-    /// Returns `None` if the size does not fit in 64 bits.
+    /// Returns the largest possible size in bytes of a piece: its size if all its elements are
+    /// defined. Returns `None` if the size does not fit in 64 bits.
     fn all_bytes(&self, piece: &Piece) -> Option<u64> {
         let size = u64::from(self.dataset.datatype().size) + self.coordinate_bytes();
         let lengths = piece.start.iter().zip(&piece.end).map(|(start, end)| end - start);
         product("size of a piece", lengths.chain([size])).ok()
     }
 
-    /// Returns the chunks that overlap a piece, each with the largest possible size of its defined
-    /// elements in the piece, in bytes. The piece must not be empty.
+    /// Returns the chunks that overlap a piece of the selection. Each chunk comes with the largest
+    /// possible size in bytes of its defined elements in the piece. The piece must not be empty.
     fn within<'c>(&self, piece: &Piece, chunks: Vec<&'c [u64]>) -> Vec<(&'c [u64], u64)> {
         let rank = self.taken.len();
         let bounds: Vec<(u64, u64)> = self
@@ -152,8 +152,8 @@ impl<'a> DefinedElements<'a> {
         chunks.into_iter().filter_map(part).collect()
     }
 
-    /// Cuts a piece into two halves, in C order. If the piece overlaps several chunks along the cut
-    /// dimension, the cut is between chunks.
+    /// Cuts a piece of the selection into two halves, in C order. If the piece overlaps several
+    /// chunks along the cut dimension, the cut is between chunks.
     fn halves(&self, piece: &Piece) -> Option<(Piece, Piece)> {
         let sides = piece.start.iter().zip(&piece.end).zip(&self.taken).enumerate();
         for (number, ((start, end), dimension)) in sides {

@@ -20,14 +20,15 @@ pub(crate) struct Taken {
 }
 
 impl Taken {
-    /// Returns the coordinate at a position of the selection, which must be less than `count`. The
-    /// sum cannot overflow, because coordinates are less than the size of the dimension.
+    /// Returns the coordinate at a position of the selection. The position must be less than
+    /// `count`. The sum cannot overflow, because coordinates are less than the size of the
+    /// dimension.
     pub(crate) fn at(&self, position: u64) -> u64 {
         self.start + position * self.step
     }
 
-    /// Returns the position in the selection of the first selected coordinate that is at least
-    /// `coordinate`.
+    /// Returns the first selected coordinate that is at least `coordinate`, as a position in the
+    /// selection.
     pub(crate) fn first_from(&self, coordinate: u64) -> u64 {
         // For all coordinates before the selection, the result is the first position.
         coordinate.saturating_sub(self.start).div_ceil(self.step.max(1))
@@ -39,7 +40,7 @@ pub(crate) fn everything(dims: &[u64]) -> Vec<Taken> {
     dims.iter().map(|size| Taken { start: 0, step: 1, count: *size, kept: true }).collect()
 }
 
-/// Returns the selection of at most the first `count` rows.
+/// Returns the selection of at most the first `count` rows of an array.
 pub(crate) fn first_rows(dims: &[u64], count: u64) -> Vec<Taken> {
     let mut taken = everything(dims);
     if let Some(rows) = taken.first_mut() {
@@ -48,7 +49,7 @@ pub(crate) fn first_rows(dims: &[u64], count: u64) -> Vec<Taken> {
     taken
 }
 
-/// Returns the selection of at most the last `count` rows.
+/// Returns the selection of at most the last `count` rows of an array.
 pub(crate) fn last_rows(dims: &[u64], count: u64) -> Vec<Taken> {
     let mut taken = first_rows(dims, count);
     if let (Some(rows), Some(size)) = (taken.first_mut(), dims.first()) {
@@ -58,8 +59,8 @@ pub(crate) fn last_rows(dims: &[u64], count: u64) -> Vec<Taken> {
     taken
 }
 
-/// Returns the selection of at most the first `rows` × `columns` elements of the last two
-/// dimensions, at the first coordinate of each leading dimension.
+/// Returns the selection of at most the first `rows` × `columns` elements along the last two
+/// dimensions. Along each leading dimension, selects the first coordinate.
 pub(crate) fn first_corner(dims: &[u64], rows: u64, columns: u64) -> Vec<Taken> {
     let mut taken = everything(dims);
     match taken.as_mut_slice() {
@@ -84,8 +85,8 @@ pub(crate) fn parse_or_everything(text: Option<&str>, dims: &[u64]) -> Result<Ve
 
 /// Parses a selection such as `0:10,::2,5` of an array of the shape `dims`. Each dimension has a
 /// coordinate, or `start:stop:step` with optional parts. Negative numbers count from the end. `...`
-/// stands for all dimensions in between; trailing dimensions that the text omits are selected as a
-/// whole.
+/// stands for all dimensions in between. If the text omits trailing dimensions, they are selected
+/// as a whole.
 pub(crate) fn parse(text: &str, dims: &[u64]) -> Result<Vec<Taken>> {
     let inside = text.trim();
     let inside = inside.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(inside);
@@ -178,7 +179,7 @@ fn exact(number: i128) -> Result<u64, String> {
     u64::try_from(number).map_err(|_| format!("has {number}, which is not from 0 to 2^64"))
 }
 
-/// Converts the selected coordinates to a selection of the library.
+/// Converts the selected coordinates of each dimension to a selection of the library.
 pub(crate) fn selection(taken: &[Taken]) -> Selection {
     if taken.is_empty() {
         return Selection::All;

@@ -13,8 +13,8 @@ use super::sizes::{DatasetSizes, sum};
 use crate::output;
 use crate::sections::{StructuredTotals, percent, share};
 
-/// The totals of a set of datasets: their number, the bytes of their elements, and the bytes of
-/// their stored raw data.
+/// The totals of a set of datasets in the statistics of a file: their number, the bytes of their
+/// elements, and the bytes of their stored raw data.
 #[derive(Debug, Default, Clone, Copy)]
 struct Bytes {
     datasets: u64,
@@ -22,7 +22,7 @@ struct Bytes {
     stored: u64,
 }
 
-/// The totals of structured chunks.
+/// The totals of structured chunks in the statistics of a file.
 #[derive(Debug, Default)]
 struct Structured {
     datasets: u64,
@@ -53,7 +53,7 @@ pub(super) struct Totals {
 }
 
 impl Totals {
-    /// Adds an object and its attributes to the counts.
+    /// Adds an object and its attributes to the statistics of a file.
     pub(super) fn object(&mut self, object: &Object) -> hyperslab::Result<()> {
         let kind = object.kind().map_or("unknown object", ObjectKind::name);
         add_one(self.objects.entry(kind).or_default());
@@ -61,7 +61,7 @@ impl Totals {
         Ok(())
     }
 
-    /// Adds a link to the counts.
+    /// Adds a link to the statistics of a file.
     pub(super) fn link(&mut self, target: &LinkTarget) {
         let kind = match target {
             LinkTarget::Hard(_) => "hard",
@@ -72,7 +72,8 @@ impl Totals {
         add_one(self.links.entry(kind).or_default());
     }
 
-    /// Adds a dataset to the counts, with the sizes of its elements and of its stored raw data.
+    /// Adds a dataset to the statistics of a file, with the sizes of its elements and of its stored
+    /// raw data.
     pub(super) fn dataset(&mut self, sizes: &DatasetSizes) {
         let bytes = self.layouts.entry(sizes.layout).or_default();
         bytes.add(sizes.raw, sizes.stored);

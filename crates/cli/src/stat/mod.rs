@@ -24,14 +24,14 @@ use self::structures::{Structures, Waste};
 use crate::open::OpenArguments;
 use crate::{lookup, output};
 
-/// The longest path that is still extended by the names of links, in bytes. Of a longer path, only
-/// the last name is kept.
+/// The length in bytes of the longest path that the statistics extend by the names of links. If a
+/// path is longer, only its last name is kept.
 const MAX_PATH_BYTES: usize = 4096;
 
 /// The largest number of failures that the statistics report.
 const MAX_FAILURES: usize = 100;
 
-/// The arguments of `stat`.
+/// The arguments of the command `stat`, which prints the statistics of a file.
 #[derive(Debug, clap::Args)]
 pub(crate) struct StatArguments {
     /// Print a JSON document
@@ -55,8 +55,8 @@ pub(crate) struct StatArguments {
     path: String,
 }
 
-/// Runs the command `stat`: prints the statistics. Returns a failure code if a part of the file
-/// could not be read.
+/// Runs the command `stat`: prints the statistics of a file. Returns a failure code if a part of
+/// the file could not be read.
 pub(crate) fn run(arguments: &StatArguments) -> Result<ExitCode> {
     let shown = arguments.file.display();
     let file = arguments.open.open(&arguments.file)?;
@@ -84,14 +84,14 @@ pub(crate) fn run(arguments: &StatArguments) -> Result<ExitCode> {
     Ok(if failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Checks the whole file, to find the structure that each byte belongs to.
+/// Checks the whole file for the statistics, and finds the structure to which each byte belongs.
 fn account(arguments: &StatArguments, file: &Path) -> Result<Report> {
     let driver = arguments.open.options().find_driver(file)?;
     let options = CheckOptions { per_object: true, max_findings: 0, ..CheckOptions::default() };
     Ok(hyperslab_check::check(driver, &options)?)
 }
 
-/// The totals of the statistics, while objects are read.
+/// The totals of the statistics of a file, while objects are read.
 struct Survey<'a> {
     file: &'a File,
     totals: Totals,
@@ -125,7 +125,8 @@ impl<'a> Survey<'a> {
         }
     }
 
-    /// Adds an object to the totals, and all objects that hard links below it reach, each once.
+    /// Adds an object, and all objects that hard links below it reach, to the statistics. Each
+    /// object counts once.
     fn walk(&mut self, path: &[u8], first: Object) {
         let mut known: HashSet<ObjectToken> = HashSet::from([first.token()]);
         let mut pending: VecDeque<(ObjectToken, Vec<u8>)> = VecDeque::new();
@@ -145,7 +146,8 @@ impl<'a> Survey<'a> {
         }
     }
 
-    /// Adds one object to the totals. Calls `linked` with the target of each hard link of a group.
+    /// Adds one object to the statistics. Calls `linked` with the target of each hard link of a
+    /// group.
     fn object(
         &mut self,
         object: &Object,
@@ -184,7 +186,7 @@ impl<'a> Survey<'a> {
         Ok(())
     }
 
-    /// Prints the totals. Returns the messages about parts that could not be read.
+    /// Prints the statistics of a file. Returns the messages about parts that could not be read.
     fn print(self, arguments: &StatArguments, path: &str) -> Result<Vec<String>> {
         let mut out = output::stdout();
         let length = self.file.info().length;

@@ -13,9 +13,9 @@ use super::sizes::{DatasetSizes, sum};
 use crate::output::{self, DATASET, DATATYPE, FAINT, GROUP, PLAIN, bytes, cut, escape, styled, width};
 use crate::sections::share;
 
-/// The width of the path column.
+/// The width of the path column in the list of the largest objects.
 const PATH_COLUMNS: usize = 40;
-/// The width of the bar column.
+/// The width of the bar column in the list of the largest objects.
 const BAR_COLUMNS: usize = 12;
 
 /// A line in the list of the largest objects.
@@ -27,7 +27,7 @@ pub(super) struct Line {
     sizes: Option<DatasetSizes>,
 }
 
-/// The largest objects found so far, in a heap with the smallest of them on top.
+/// The largest objects found so far, in a binary heap. The top of the heap is the smallest of them.
 #[derive(Debug)]
 pub(super) struct Largest {
     maximum: usize,
@@ -36,8 +36,8 @@ pub(super) struct Largest {
     others: (u64, u64),
 }
 
-/// A line of the list, ordered by its bytes. Of two lines with equal bytes, the earlier line ranks
-/// higher.
+/// A line of the list of the largest objects, ordered by its bytes. Of two lines with equal bytes,
+/// the earlier line ranks higher.
 #[derive(Debug)]
 struct Ranked {
     total: u64,
@@ -66,8 +66,8 @@ impl Ord for Ranked {
 }
 
 impl Line {
-    /// Returns the line of an object. `of_objects` contains the bytes per object that a check
-    /// found. Without a check, only the raw data is known.
+    /// Returns the line of an object in the list of the largest objects. `of_objects` contains the
+    /// bytes per object that a check found. Without a check, only the raw data is known.
     pub(super) fn new(
         path: Vec<u8>,
         object: &Object,
@@ -100,7 +100,7 @@ impl Line {
         Json::Object(object)
     }
 
-    /// Returns the sizes, chunks and filters of the object as text.
+    /// Returns the sizes, chunks and filters of a listed object as text.
     fn description(&self) -> String {
         let mut words = Vec::new();
         if let Some(sizes) = &self.sizes {
@@ -142,7 +142,8 @@ impl Line {
         }
     }
 
-    /// Returns the path in at most [`PATH_COLUMNS`] columns. Of a longer path, returns the end.
+    /// Returns the path of a listed object in at most `PATH_COLUMNS` columns. If the path is
+    /// longer, returns its end.
     fn shown(&self) -> String {
         let path = escape(&self.path);
         let wide = width(&path);
@@ -167,8 +168,8 @@ impl Largest {
         Self { maximum, lines: BinaryHeap::new(), others: (0, 0) }
     }
 
-    /// Adds a line to the list. Drops the smallest line if the list is full, and counts the dropped
-    /// line.
+    /// Adds a line to the list of the largest objects. If the list is full, removes the smallest
+    /// line and counts it.
     pub(super) fn push(&mut self, number: u64, line: Line) {
         self.lines.push(Reverse(Ranked { total: line.total(), number: Reverse(number), line }));
         if self.lines.len() > self.maximum
@@ -179,7 +180,7 @@ impl Largest {
         }
     }
 
-    /// Returns the lines in descending order of their bytes.
+    /// Returns the lines of the largest objects in descending order of their bytes.
     pub(super) fn into_sorted(self) -> Sorted {
         let lines = self.lines.into_sorted_vec();
         Sorted { lines: lines.into_iter().map(|Reverse(ranked)| ranked.line).collect(), others: self.others }

@@ -22,7 +22,8 @@ pub(super) struct DatasetSizes {
     pub(super) structured: Option<StructuredTotals>,
 }
 
-/// The counts of a dataset's chunks.
+/// The numbers of stored and possible chunks of a dataset, and the stored bytes beyond its
+/// dimensions.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Chunks {
     pub(super) stored: u64,
@@ -34,7 +35,7 @@ pub(super) struct Chunks {
 }
 
 impl DatasetSizes {
-    /// Returns the sizes of a dataset. Visits all chunks in its index.
+    /// Returns the sizes of a dataset for the statistics. Visits all chunks in its index.
     pub(super) fn of(dataset: &Dataset) -> Result<Self> {
         let (layout, dims) = (dataset.layout(), dataset.dataspace().dims().to_vec());
         let size = u64::from(dataset.datatype().size);
@@ -90,8 +91,8 @@ impl DatasetSizes {
     }
 }
 
-/// Adds sizes or counts. The sum saturates, because it is only printed, and a damaged file may
-/// state sizes whose sum exceeds 64 bits.
+/// Adds sizes or counts for display. On overflow, which a damaged file can cause, returns the
+/// largest number of the type.
 pub(super) fn sum(left: u64, right: u64) -> u64 {
     left.saturating_add(right)
 }

@@ -11,7 +11,7 @@ use super::sizes::sum;
 use crate::output::{self, ERROR, FAINT, bytes, styled};
 use crate::sections::share;
 
-/// The width of the bar column.
+/// The width of the bar column in the table of a file's structures.
 const BAR_COLUMNS: usize = 24;
 
 /// The bytes of a file by structure, such as object headers and raw data.
@@ -34,9 +34,8 @@ pub(super) struct Waste {
 }
 
 impl Structures {
-    /// Lists the structures of a file of `length` bytes. The report may cover more bytes, because
-    /// the members of a file can lie far from each other in the address space, and the gaps between
-    /// them are no bytes of the file.
+    /// Lists the structures of a file of `length` bytes. The report may cover more bytes than the
+    /// file has, because the member files can lie far from each other in the address space.
     pub(super) fn new(mut report: Report, length: u64) -> Self {
         if report.length > length {
             report.leaked.clear();

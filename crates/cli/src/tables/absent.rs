@@ -13,7 +13,7 @@ use crate::formats::storage::Storage;
 use crate::missing_feature::missing_feature;
 use crate::output_target::OutputTarget;
 
-/// An open table. The type has no values, because this build cannot open tables.
+/// An imported table in a build without table support. The type has no values.
 pub(crate) enum Import {}
 
 impl Import {
@@ -28,7 +28,7 @@ impl Import {
     }
 }
 
-/// Writes nothing. No value of [`Import`] exists, so this function is never called.
+/// Writes nothing. No value of this type exists, so this function is never called.
 pub(crate) fn import(table: &Import, _: &NewObject<'_>, _: TableForm, _: &Storage<'_>) -> Result<()> {
     match *table {}
 }

@@ -16,7 +16,8 @@ use hyperslab_exact::{product, to_u64, to_usize};
 
 use crate::values::paths::Paths;
 
-/// Converts elements to an Arrow array. References become the paths of their targets.
+/// Converts elements to an Arrow array for a table export. References become the paths of their
+/// targets.
 pub(super) fn array(column: Column, paths: &Paths) -> Result<ArrayRef> {
     Ok(match column {
         Column::U8(values) => Arc::new(UInt8Array::from(values)),

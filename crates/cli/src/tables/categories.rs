@@ -14,17 +14,17 @@ use hyperslab::{Column, Dataset, File, ObjectKind, Reference, ReferenceTarget, S
 use super::arrays::array;
 use crate::values::paths::Paths;
 
-/// The group that contains the categories of a data frame in AnnData 0.7.
+/// The group that contains the categories of a data frame in files of AnnData 0.7.
 pub(super) const GROUP: &str = "__categories";
 
-/// The attribute of a column that refers to the dataset of its categories.
+/// The attribute of an AnnData column that refers to the dataset of the column's categories.
 const ATTRIBUTE: &str = "categories";
 
 /// The names of the datasets that are data frames in AnnData 0.6.
 const FRAMES: [&str; 2] = ["obs", "var"];
 
-/// Returns the categories to which an attribute of a column refers; `None` without such an
-/// attribute.
+/// Returns the categories to which an attribute of an AnnData column refers. Returns `None` without
+/// such an attribute.
 pub(super) fn of_column(file: &File, column: &Dataset, paths: &Paths) -> Result<Option<ArrayRef>> {
     let found = column.attributes()?.into_iter().find(|attribute| attribute.name() == ATTRIBUTE);
     let Some(attribute) = found else { return Ok(None) };

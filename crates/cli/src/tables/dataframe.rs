@@ -23,10 +23,10 @@ const PANDAS_INDEX: &str = "__index_level_0__";
 /// The name of an unnamed index in AnnData.
 const INDEX: &str = "_index";
 
-/// The number of rows of a generated index that one step writes.
+/// The number of rows of a generated data frame index that one step writes.
 const INDEX_ROWS: u64 = 1 << 16;
 
-/// A column of a data frame.
+/// A column of a data frame with its datasets.
 enum Part {
     /// Values, and their mask.
     Values(Dataset, Option<Dataset>),
@@ -110,7 +110,7 @@ fn categories(table: &Import) -> Result<Vec<Option<Vec<String>>>> {
     Ok(all)
 }
 
-/// A builder of the columns of a data frame.
+/// A builder of the columns of an imported data frame.
 struct Maker<'a> {
     frame: &'a Group,
     table: &'a Import,
@@ -126,7 +126,7 @@ impl Maker<'_> {
         Ok(dataset)
     }
 
-    /// Creates the datasets of the column with a number.
+    /// Creates the datasets of the data frame column with the given number.
     fn part(&self, number: usize, index: Option<&str>, categories: &[Option<Vec<String>>]) -> Result<Part> {
         let ((name, element), nulls) = self
             .table
@@ -209,7 +209,8 @@ fn write(table: &Import, parts: &[Part], batch: &RecordBatch, rows: &Selection) 
     Ok(())
 }
 
-/// Returns the category number of each row. The number of a missing value is -1.
+/// Returns the category number of each row of a dictionary column. The number of a missing value is
+/// -1.
 fn numbers_of(column: &ArrayRef, numbers: &HashMap<String, i64>) -> Result<Vec<i64>> {
     let dictionary = column.as_any_dictionary();
     let names = texts(dictionary.values(), &Nulls::Mask)?;

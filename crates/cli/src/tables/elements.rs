@@ -19,8 +19,8 @@ pub(super) struct Elements {
     pub(super) bytes: Vec<u8>,
 }
 
-/// The representation of missing values inside an element: a missing number is NaN, another missing
-/// value is an error.
+/// The representation of missing values inside an array or compound element. A missing number is
+/// NaN. Another missing value is an error.
 pub(super) const NESTED: &Nulls = &Nulls::Absent;
 
 /// Returns an Arrow array with its dictionary encoding removed.
@@ -64,7 +64,7 @@ pub(super) fn elements(element: &Element, array: &dyn Array, nulls: &Nulls) -> R
     }
 }
 
-/// Returns the child array with the items of a fixed-size list array.
+/// Returns the child array of a fixed-size list array, which contains the items.
 pub(super) fn items_of_arrays(array: &dyn Array, size: u32) -> Result<ArrayRef> {
     let list = array.as_fixed_size_list();
     // The values of a slice also contain items of lists outside of the slice.
@@ -89,7 +89,7 @@ pub(super) fn records(
     joined(&parts, count)
 }
 
-/// Interleaves the elements of several columns into compound elements.
+/// Interleaves the elements of several table columns into compound elements.
 pub(super) fn joined(parts: &[(&str, Elements)], count: usize) -> Result<Elements> {
     let datatype = packed(parts.iter().map(|(name, part)| Ok((*name, part.datatype.clone()))))?;
     let size = usize::try_from(datatype.size)?;
@@ -123,7 +123,7 @@ fn whole(array: &dyn Array) -> Result<()> {
     }
 }
 
-/// Replaces the elements of missing values by the representation of missing values.
+/// Replaces the elements of missing values by the value that represents missing values.
 fn fill(datatype: &Datatype, array: &dyn Array, nulls: &Nulls, bytes: &mut [u8]) -> Result<()> {
     if array.null_count() == 0 {
         return Ok(());
@@ -156,7 +156,7 @@ fn nan(datatype: &Datatype) -> Result<Vec<u8>> {
     })
 }
 
-/// Parses the value that represents missing values, and returns it as an element of a datatype.
+/// Parses the value that represents missing values. Returns the value as an element of a datatype.
 pub(super) fn value_of(datatype: &Datatype, value: &str) -> Result<Vec<u8>> {
     let kind = match (&datatype.class, datatype.size) {
         _ if datatype.is_bool() => TypeName::Bool,

@@ -13,7 +13,7 @@ use super::ExportOptions;
 use super::source::Table;
 use crate::output_target::OutputTarget;
 
-/// The size of a batch of rows, in bytes. A batch has at least one row.
+/// The size in bytes of a batch of rows in a table export. A batch has at least one row.
 const BATCH_BYTES: u64 = 16 << 20;
 
 /// Exports a dataset or group as a table.

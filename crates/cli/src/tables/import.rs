@@ -22,8 +22,8 @@ use crate::formats::record::packed;
 use crate::formats::storage::Storage;
 use crate::formats::table::Opened;
 
-/// The largest size in bytes of the texts of a batch when each text is padded to the length of the
-/// longest text. Larger batches are divided.
+/// The largest size in bytes of the padded texts of a batch of rows. Each text has the length of
+/// the longest text. Larger batches are divided.
 const MAX_TEXT_BYTES: usize = 64 << 20;
 
 /// The source of the rows of a table. The rows are read more than once.
@@ -32,7 +32,7 @@ enum Source {
     Csv(csv::Table),
 }
 
-/// A table to import whose datatypes are known.
+/// A table to import with known datatypes.
 pub(crate) struct Import {
     source: Source,
     pub(super) schema: SchemaRef,
@@ -50,7 +50,7 @@ impl Import {
         Self::of(Source::File(kind, path.to_owned()), null)
     }
 
-    /// Returns the table of a CSV file; see [`open`](Self::open).
+    /// Returns a CSV file as a table to import, as `open` does for a table file.
     pub(crate) fn of_csv(table: csv::Table, null: Option<String>) -> Result<Self> {
         Self::of(Source::Csv(table), null)
     }
@@ -93,7 +93,7 @@ impl Import {
         self.source.rows()
     }
 
-    /// Returns the names of the columns that get a mask.
+    /// Returns the names of the table columns that get a mask of missing values.
     fn masked(&self) -> Result<Vec<String>> {
         masked(self.members.iter().zip(&self.nulls).map(|((name, _), nulls)| (name.as_str(), nulls)))
     }
@@ -108,7 +108,7 @@ impl Source {
     }
 }
 
-/// Checks that the value that replaces missing values has the type of a column.
+/// Checks that the replacement for missing values has the type of a table column.
 fn check_value(element: &Element, value: &str) -> Result<()> {
     match element {
         Element::Plain(datatype) => value_of(datatype, value).map(drop),
@@ -120,7 +120,7 @@ fn check_value(element: &Element, value: &str) -> Result<()> {
     }
 }
 
-/// Returns true if a floating-point column contains NaN as a value that is not missing.
+/// Returns true if a floating-point table column contains NaN as a value that is not missing.
 fn holds_nan(column: &dyn Array) -> bool {
     match column.data_type() {
         DataType::Float16 => column.as_primitive::<Float16Type>().iter().flatten().any(half::f16::is_nan),
@@ -184,7 +184,8 @@ fn records_of(table: &Import, new: &NewObject<'_>, storage: &Storage<'_>) -> Res
     Ok(Target::Records(dataset))
 }
 
-/// Creates a group with a dataset for each column, and a dataset for each mask.
+/// Creates a group with a dataset for each table column, and a dataset for each mask of missing
+/// values.
 fn columns_of(table: &Import, new: &NewObject<'_>, storage: &Storage<'_>) -> Result<Target> {
     let offsets = new.file.info().size_of_offsets;
     let masked = table.masked()?;
@@ -267,7 +268,7 @@ fn write_records(dataset: &Dataset, table: &Import, batch: &RecordBatch, selecte
     Ok(dataset.write_bytes(selected, &all.datatype, &all.bytes)?)
 }
 
-/// Returns the mask of a column: 1 for each missing value, and 0 for each other value.
+/// Returns the mask of a table column: 1 for each missing value, and 0 for each other value.
 pub(super) fn missing(column: &dyn Array) -> Vec<u8> {
     match column.logical_nulls() {
         Some(nulls) => nulls.iter().map(|is_valid| u8::from(!is_valid)).collect(),
@@ -275,8 +276,8 @@ pub(super) fn missing(column: &dyn Array) -> Vec<u8> {
     }
 }
 
-/// Divides a batch into halves until each part is small enough. In memory, each text takes the
-/// length of the longest text of its part.
+/// Divides a batch of rows into halves until each part is small enough. In memory, each text takes
+/// the length of the longest text of its part.
 pub(super) fn cut(batch: &RecordBatch) -> Vec<RecordBatch> {
     let padded = |batch: &RecordBatch| {
         let longest = batch.columns().iter().map(|column| longest(column)).max().unwrap_or(0);
@@ -296,7 +297,7 @@ pub(super) fn cut(batch: &RecordBatch) -> Vec<RecordBatch> {
     small
 }
 
-/// Returns the length of the longest text of a column, in bytes.
+/// Returns the length of the longest text of a table column, in bytes.
 fn longest(column: &dyn Array) -> usize {
     let length = |text: Option<&str>| text.map_or(0, str::len);
     match column.data_type() {

@@ -45,7 +45,7 @@ pub(crate) enum Kind {
     Csv,
 }
 
-/// The options of a table export.
+/// The options of an export of elements as a table.
 #[derive(Debug, Clone, Copy)]
 #[cfg_attr(not(feature = "tables"), expect(dead_code, reason = "the writers need the feature"))]
 pub(crate) struct ExportOptions {

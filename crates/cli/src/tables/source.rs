@@ -33,7 +33,7 @@ pub(super) struct Table {
     unsupported: Vec<(String, String)>,
 }
 
-/// The datasets from which a column of the exported table is read.
+/// The datasets from which the export reads one table column.
 enum Source {
     Plain(Dataset),
     /// Values, and a mask that is true where a value is missing.
@@ -43,7 +43,8 @@ enum Source {
 }
 
 impl Source {
-    /// Returns the main dataset of the column, which has an element for each row.
+    /// Returns the main dataset of an exported table column. The dataset has an element for each
+    /// row.
     fn values(&self) -> &Dataset {
         match self {
             Self::Plain(values) | Self::Masked(values, _) | Self::Categories(values, _) => values,
@@ -89,7 +90,8 @@ impl Table {
         table.measured()
     }
 
-    /// Sets the number of rows and the size of a row. Returns an error if columns differ in length.
+    /// Sets the number of rows and the size of a row of the exported table. Returns an error if
+    /// columns differ in length.
     fn measured(mut self) -> Result<Self> {
         let rows = |source: &Source| source.values().dataspace().dims().first().copied().unwrap_or(1);
         let Some(first) = self.columns.first().map(|(_, source)| rows(source)) else {
@@ -117,14 +119,14 @@ impl Table {
         self.rows
     }
 
-    /// Returns the size of a row of the table in the file, in bytes.
+    /// Returns the size in bytes of a row of the exported table in the HDF5 file.
     pub(super) fn row_bytes(&self) -> u64 {
         self.row_bytes
     }
 
-    /// Returns the schema of the exported columns, and for each column whether the format supports
-    /// it. Returns an error for an unsupported column, unless the options skip such columns. Reads
-    /// no rows.
+    /// Returns the schema of the exported columns, and for each column a flag that is true if the
+    /// format supports it. If a column is unsupported, returns an error unless the options skip
+    /// such columns. Reads no rows.
     pub(super) fn schema(&self) -> Result<(SchemaRef, Vec<bool>)> {
         let mut unsupported = self.unsupported.clone();
         let (mut fields, mut held) = (Vec::new(), Vec::new());
@@ -145,7 +147,7 @@ impl Table {
         Ok((Arc::new(Schema::new(fields)), held))
     }
 
-    /// Reads a range of rows, column by column.
+    /// Reads a range of rows of the exported table, column by column.
     pub(super) fn read(&self, start: u64, count: u64) -> Result<Vec<ArrayRef>> {
         Ok(self.read_columns(start, count)?.into_iter().map(|(_, array)| array).collect())
     }
@@ -176,7 +178,8 @@ impl Table {
         self.apply_masks(all)
     }
 
-    /// Replaces each value by null if its mask is true, and removes the mask columns.
+    /// Replaces each value of the exported table by null if its mask is true, and removes the mask
+    /// columns.
     fn apply_masks(&self, mut columns: Vec<(Field, ArrayRef)>) -> Result<Vec<(Field, ArrayRef)>> {
         for name in &self.masked {
             let mask = nulls::mask_of(name);
@@ -200,8 +203,8 @@ impl Table {
         Ok(columns)
     }
 
-    /// Returns the columns of a dataset: one for each member of its compound elements, or a single
-    /// column.
+    /// Returns the table columns for a dataset: one for each member of its compound elements, or a
+    /// single column.
     fn columns_of(
         &self,
         name: &str,
@@ -224,8 +227,8 @@ impl Table {
     }
 }
 
-/// Returns an error if some members of the group cannot become columns, unless the options skip
-/// such members.
+/// Returns an error if some members of the exported group cannot become columns, unless the options
+/// skip such members.
 fn check_supported(unsupported: &[(String, String)], skip: bool) -> Result<()> {
     if unsupported.is_empty() || skip {
         return Ok(());
@@ -255,7 +258,7 @@ fn read(dataset: &Dataset, start: u64, count: u64) -> Result<Column> {
 }
 
 /// Returns the names of a group's members. The index and the columns come first, in the order that
-/// pandas and AnnData store, followed by the remaining members.
+/// pandas and AnnData store. The remaining members follow.
 fn ordered(group: &Group) -> Result<Vec<String>> {
     let members = group.member_names()?;
     let mut names = strings(group.attributes()?, "_index")?;
@@ -283,7 +286,7 @@ pub(super) fn strings(attributes: Vec<Attribute>, name: &str) -> Result<Vec<Stri
     Ok(attribute.read_strings::<IxDyn>()?.into_iter().collect())
 }
 
-/// Returns the column of a member of a group, or the reason why the member cannot be a column.
+/// Returns a member of a group as a table column, or the reason why the member cannot be a column.
 fn source(file: &File, group: &Group, name: &str, paths: &Paths) -> Result<Result<Source, String>> {
     let object = group.object(name)?;
     match object.kind() {
@@ -301,7 +304,7 @@ fn source(file: &File, group: &Group, name: &str, paths: &Paths) -> Result<Resul
     }
 }
 
-/// Returns the column for a group that has an AnnData encoding.
+/// Returns a group that has an AnnData encoding as a table column.
 fn encoded(group: &Group, paths: &Paths) -> Result<Result<Source, String>> {
     let encoding = strings(group.attributes()?, ENCODING)?.into_iter().next();
     Ok(match encoding.as_deref() {
@@ -329,7 +332,7 @@ fn without_masked(values: &ArrayRef, mask: &BooleanArray) -> Result<ArrayRef> {
     Ok(arrow_select::nullif::nullif(values, mask)?)
 }
 
-/// Returns a dictionary array that maps category numbers to categories.
+/// Returns a dictionary array of Arrow, which maps category numbers to categories.
 fn categorized(numbers: &ArrayRef, categories: &ArrayRef) -> Result<ArrayRef> {
     use arrow_array::types::{Int8Type, Int16Type, Int64Type};
     use arrow_schema::DataType;

@@ -7,7 +7,8 @@ use hyperslab::{CharacterSet, Datatype};
 
 use crate::formats::record::packed;
 
-/// The type of the elements of a column, between an Arrow type and an HDF5 datatype.
+/// The type of the elements of a table column. The type stands between an Arrow type and an HDF5
+/// datatype.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Element {
     /// Numbers, times and bytes, with this datatype.
@@ -62,7 +63,7 @@ impl Element {
         })
     }
 
-    /// Returns the datatype of the elements in an HDF5 file.
+    /// Returns the datatype of a table column's elements in an HDF5 file.
     pub(super) fn stored(&self, size_of_offsets: u8) -> Result<Datatype> {
         Ok(match self {
             Self::Plain(datatype) => datatype.clone(),
@@ -79,7 +80,7 @@ impl Element {
         })
     }
 
-    /// Returns true if elements contain sequences of variable length.
+    /// Returns true if the elements of the table column contain sequences of variable length.
     pub(super) fn has_lists(&self) -> bool {
         match self {
             Self::Plain(_) | Self::Bool | Self::Text => false,
@@ -89,7 +90,7 @@ impl Element {
         }
     }
 
-    /// Returns true if the column has floating-point numbers.
+    /// Returns true if the table column has floating-point numbers.
     pub(super) fn is_float(&self) -> bool {
         matches!(self, Self::Plain(datatype) if matches!(datatype.class, DatatypeClass::FloatingPoint(_)))
     }

@@ -71,8 +71,8 @@ pub(super) fn rows(
     Ok(rows.into_iter().map(Value::Compound).collect())
 }
 
-/// Converts a list array to sequences. A missing list becomes an empty sequence if the column has a
-/// mask.
+/// Converts an Arrow list array to sequences. If the column has a mask, a missing list becomes an
+/// empty sequence.
 fn lists(item: &Element, array: &dyn Array, nulls: &Nulls) -> Result<Vec<Value>> {
     match nulls {
         Nulls::Absent if array.null_count() > 0 => bail!("a list is missing inside an element"),
@@ -114,7 +114,8 @@ fn bytes(data: &[u8]) -> ArrayRef {
     std::sync::Arc::new(arrow_array::UInt8Array::from(data.to_vec()))
 }
 
-/// Returns the start and the end of each list, from the offsets of a list array.
+/// Returns the start and the end of each list in an Arrow list array, from the offsets of the
+/// array.
 fn ranges<O: Copy + TryInto<usize>>(offsets: &[O]) -> Result<Vec<(usize, usize)>> {
     let at = |offset: O| offset.try_into().ok().context("an offset of a list is negative");
     offsets
@@ -126,7 +127,7 @@ fn ranges<O: Copy + TryInto<usize>>(offsets: &[O]) -> Result<Vec<(usize, usize)>
         .collect()
 }
 
-/// Decodes a number in little-endian byte order.
+/// Decodes a number in little-endian byte order from an Arrow array.
 fn number(datatype: &Datatype, bytes: &[u8]) -> Result<Value> {
     Ok(match &datatype.class {
         DatatypeClass::FixedPoint(fixed) => {

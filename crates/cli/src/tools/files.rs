@@ -37,7 +37,8 @@ pub(super) fn require_parents(file: &File, path: &str) -> Result<()> {
     Ok(())
 }
 
-/// Calls `work` on an open file and closes the file. If `work` fails, its earlier changes are kept.
+/// Calls `work` on an open file and closes the file. If `work` fails, the changes that it has
+/// already made are kept.
 pub(super) fn change<T>(file: File, work: impl FnOnce(&File) -> Result<T>) -> Result<T> {
     let outcome = work(&file);
     let closed = file.close();

@@ -7,7 +7,7 @@ use hyperslab::{File, LinkTarget, ObjectKind, ObjectToken};
 use super::ddl::elements::Names;
 use super::ddl::quoted;
 
-/// The largest depth of groups that the tools visit.
+/// The largest depth of groups that the emulated tools visit.
 pub(crate) const MAX_LEVELS: usize = 1024;
 
 /// The objects of a file with their kinds and paths, and a record of the printed objects.
@@ -87,24 +87,24 @@ impl Known {
         self.objects.get(&token.address()).map(|(kind, path)| (*kind, path.as_str()))
     }
 
-    /// Returns the path under which an object is printed first.
+    /// Returns the path under which the emulated tool prints an object first.
     pub(crate) fn path(&self, token: ObjectToken) -> Option<&str> {
         self.kind_and_path(token).map(|(_, path)| path)
     }
 
-    /// Sets the path of an object to the path under which it is printed first.
+    /// Sets the path under which the emulated tool prints an object first.
     pub(crate) fn name(&mut self, token: ObjectToken, path: &str) {
         if let Some((_, known)) = self.objects.get_mut(&token.address()) {
             path.clone_into(known);
         }
     }
 
-    /// Returns whether the object was marked as shown.
+    /// Returns true if the emulated tool has marked the object as printed.
     pub(crate) fn is_shown(&self, token: ObjectToken) -> bool {
         self.shown.contains(&token.address())
     }
 
-    /// Marks the object as shown. Returns whether it was already marked.
+    /// Marks the object as printed. Returns true if it was already marked.
     pub(crate) fn was_shown(&mut self, token: ObjectToken) -> bool {
         !self.shown.insert(token.address())
     }

@@ -106,7 +106,7 @@ impl Subcommand for Call {
 }
 
 /// Returns the arguments of the program. If the program was started under the name of an emulated
-/// tool, through a file link, this name becomes the subcommand.
+/// tool, for example through a symbolic link, this name becomes the subcommand.
 pub(crate) fn called_as(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let mut arguments: Vec<OsString> = arguments.collect();
     let tool = arguments.first().and_then(|name| Path::new(name).file_stem()?.to_str()).and_then(find);

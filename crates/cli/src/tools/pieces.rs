@@ -3,10 +3,10 @@
 use anyhow::Result;
 use hyperslab::{Region, Selection};
 
-/// The largest size of a piece of a dataset that is read at once, in bytes.
+/// The largest size in bytes of a piece of a dataset that the emulated tools read at once.
 const PIECE_BYTES: u64 = 8 << 20;
 
-/// Returns selections that together cover an array of a shape in C order. An array without
+/// Returns selections that together cover an array of a given shape in C order. An array without
 /// dimensions has one element.
 pub(crate) fn pieces(dims: &[u64], size: u64) -> impl Iterator<Item = Result<Selection>> + use<> {
     let max_elements = (PIECE_BYTES / size.max(1)).max(1);
@@ -42,8 +42,8 @@ pub(crate) fn pieces(dims: &[u64], size: u64) -> impl Iterator<Item = Result<Sel
     })
 }
 
-/// Returns the start of the next piece: `steps` coordinates further along dimension `cut`, or else
-/// at the next coordinate of a slower dimension.
+/// Returns the start of the next piece of a dataset. The start is `steps` coordinates further along
+/// dimension `cut`, or else at the next coordinate of a slower dimension.
 fn following(start: &[u64], dims: &[u64], cut: usize, steps: u64) -> Option<Vec<u64>> {
     let mut next = start.to_vec();
     let mut step = steps;

@@ -7,7 +7,7 @@ use hyperslab::datatype::convert::Conversion;
 use crate::values::Value;
 use crate::values::numbers::number;
 
-/// The largest width and precision. Rust formats at most 65535 digits.
+/// The largest width and precision of a number format. Rust formats at most 65535 digits.
 const MAX_DIGITS: u16 = 9999;
 /// Formats an integer element of a fixed-point datatype.
 pub(crate) fn integer(datatype: &Datatype, bytes: &[u8]) -> String {
@@ -67,9 +67,9 @@ impl Format {
         Self { precision: Some(precision), ..Self::default() }
     }
 
-    /// Parses a format such as `%.7f` or `%-12.3lg`. Returns `None` unless the format has exactly
-    /// one conversion, for a floating-point number, whose width and precision are at most
-    /// [`MAX_DIGITS`].
+    /// Parses a number format such as `%.7f` or `%-12.3lg`. Returns `None` unless the format has
+    /// exactly one conversion, which is for floating-point numbers. Width and precision must be at
+    /// most `MAX_DIGITS`.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (before, rest) = text.split_once('%')?;
         let flags: String = rest.chars().take_while(|flag| "-+ #0".contains(*flag)).collect();
@@ -97,7 +97,7 @@ impl Format {
         })
     }
 
-    /// Returns a number in this format.
+    /// Returns a number as text in this format.
     pub(crate) fn print(&self, value: f64) -> String {
         let has = |flag| self.flags.contains(flag);
         let magnitude = value.abs();
@@ -130,7 +130,7 @@ impl Format {
     }
 }
 
-/// Parses a width or a precision. An empty text is 0, as in C.
+/// Parses the width or the precision of a number format. An empty text is 0, as in C.
 fn digit_count(text: &str) -> Option<u16> {
     if text.is_empty() {
         return Some(0);

@@ -3,8 +3,8 @@
 use anyhow::{Context as _, Result, anyhow, bail};
 use hyperslab::{Hyperslab, RegularHyperslab, Selection};
 
-/// A regular selection as the arguments state it: start, stride, count and block. Missing numbers
-/// depend on the dataset.
+/// A regular selection as the arguments of an emulated tool state it: start, stride, count and
+/// block. Missing numbers depend on the dataset.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Subset {
     pub(crate) start: Vec<u64>,
@@ -42,7 +42,7 @@ impl Subset {
         numbers.map_err(|_| anyhow!("`{text}` is not a list of numbers separated by commas"))
     }
 
-    /// Returns the selection in an array of a shape, with missing numbers filled in.
+    /// Returns the regular selection in an array of a given shape, with missing numbers filled in.
     pub(crate) fn of(&self, dims: &[u64]) -> Result<SubsetInDataset> {
         let complete = |given: &[u64], subject: &str, missing: &dyn Fn(usize) -> u64| {
             if given.len() > dims.len() {
@@ -81,7 +81,7 @@ impl Subset {
 
 // No sum and no product of coordinates overflows, because the selection lies within the dataset.
 impl SubsetInDataset {
-    /// Returns the selection in the form that a read takes.
+    /// Returns the regular selection as a selection of the library.
     pub(crate) fn selection(&self) -> Selection {
         Selection::Hyperslab(Hyperslab::Regular(RegularHyperslab {
             start: self.start.iter().copied().collect(),
@@ -91,8 +91,8 @@ impl SubsetInDataset {
         }))
     }
 
-    /// Returns a part of the selection: `count` selected coordinates along each dimension, from
-    /// position `first` on. Along a dimension with blocks, a part has all coordinates or one
+    /// Returns a part of the regular selection: `count` selected coordinates along each dimension,
+    /// from position `first` on. Along a dimension with blocks, a part has all coordinates or one
     /// coordinate.
     pub(crate) fn part(&self, first: &[u64], count: &[u64]) -> Self {
         let mut part = Self { start: self.coordinates(first), ..self.clone() };
@@ -110,14 +110,15 @@ impl SubsetInDataset {
         part
     }
 
-    /// Returns the shape of the selection: the number of selected coordinates of each dimension.
+    /// Returns the shape of the regular selection: the number of selected coordinates of each
+    /// dimension.
     pub(crate) fn shape(&self) -> Vec<u64> {
         self.count.iter().zip(&self.block).map(|(count, block)| count * block).collect()
     }
 
-    /// Returns the parts of the selection that are printed as one row each, and true for the last
-    /// part of a plane. Returns `None` if the slower dimensions have no blocks, because then each
-    /// row of elements is one row.
+    /// Returns the parts of the regular selection that a tool prints as one row each, with a flag
+    /// for the last part of a plane. Returns `None` if the slower dimensions have no blocks,
+    /// because then each row of elements is one row.
     pub(crate) fn rows(&self) -> Option<Vec<(Self, bool)>> {
         let outer = self.start.len().checked_sub(2)?;
         if !self.block.get(..outer)?.iter().any(|block| *block > 1) {
@@ -151,7 +152,8 @@ impl SubsetInDataset {
         Some(parts)
     }
 
-    /// Returns the dataset coordinates of the element at given positions of the selection.
+    /// Returns the coordinates in the dataset of the element at given positions of the regular
+    /// selection.
     pub(crate) fn coordinates(&self, positions: &[u64]) -> Vec<u64> {
         let numbers = self.start.iter().zip(&self.stride).zip(&self.block).zip(positions);
         let coordinate = |(((start, stride), block), position): (((&u64, &u64), &u64), &u64)| {

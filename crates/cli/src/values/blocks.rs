@@ -6,13 +6,13 @@ use anyhow::{Context as _, Result, bail};
 use hyperslab::{Block, Dataset, Hyperslab, Points, RegularHyperslab, Selection, Stored};
 use hyperslab_exact::{product, sum, to_u64, to_usize};
 
-/// The largest number of elements that are read at once.
+/// The largest number of defined elements that a tool reads at once.
 const BATCH_ELEMENTS: u64 = 1 << 18;
 
 /// A converter of stored elements to text.
 pub(crate) trait Texts {
-    /// Calls `visit` with the text of each element in `bytes`, which are part of the bytes of
-    /// `stored`.
+    /// Calls `visit` with the text of each element in `bytes`. The bytes are a part of the stored
+    /// elements `stored`.
     fn each(
         &mut self,
         stored: &Stored,
@@ -21,8 +21,8 @@ pub(crate) trait Texts {
     ) -> Result<()>;
 }
 
-/// Writes a line for each block of defined elements of a selection, indented by `indent` spaces. If
-/// `texts` is set, also writes the values of each block.
+/// Writes a line for each block of defined elements of a selection, indented by `indent` spaces.
+/// With `texts`, also writes the values of each block.
 pub(crate) fn write(
     output: &mut dyn Write,
     dataset: &Dataset,
@@ -90,7 +90,7 @@ pub(crate) fn blocks(selection: Selection, dims: &[u64]) -> Result<Vec<Block>> {
     }
 }
 
-/// Returns the blocks of a regular hyperslab. Adjacent blocks become one block.
+/// Returns the blocks of a regular hyperslab. Adjacent blocks are joined.
 fn regular(slab: &RegularHyperslab) -> Result<Vec<Block>> {
     let mut blocks = vec![Block { start: Default::default(), end: Default::default() }];
     let sides = slab.start.iter().zip(&slab.stride).zip(slab.count.iter().zip(&slab.block));
@@ -131,8 +131,8 @@ fn volume(block: &Block) -> Result<u64> {
     Ok(product("number of elements of a block", lengths(block))?)
 }
 
-/// Cuts a block into parts of at most [`BATCH_ELEMENTS`] elements. Calls `visit` with each part in
-/// C order; the boolean argument is true for the first part.
+/// Cuts a block of elements into parts of at most `BATCH_ELEMENTS` elements. Calls `visit` with
+/// each part in C order. The boolean argument is true for the first part.
 fn cut(block: &Block, visit: &mut dyn FnMut(bool, Block) -> Result<()>) -> Result<()> {
     let mut first = true;
     let mut parts = vec![block.clone()];
@@ -153,7 +153,7 @@ fn cut(block: &Block, visit: &mut dyn FnMut(bool, Block) -> Result<()>) -> Resul
     Ok(())
 }
 
-/// A whole block, or a part of a block.
+/// A whole block of defined elements, or a part of a block.
 struct BlockPart {
     /// The block, if this is the first part of the block.
     first: Option<Block>,
@@ -162,7 +162,7 @@ struct BlockPart {
     part: Block,
 }
 
-/// A batch of blocks that one read covers.
+/// Several blocks of defined elements that one read covers.
 struct Batch<'a> {
     dataset: &'a Dataset,
     parts: Vec<BlockPart>,
@@ -201,8 +201,8 @@ impl Batch<'_> {
     }
 }
 
-/// Returns the rows of a block, each with the coordinates of its first element and its number of
-/// elements.
+/// Returns the rows of a block of elements, each with the coordinates of its first element and its
+/// number of elements.
 fn rows(block: &Block) -> Result<impl Iterator<Item = (Vec<u64>, u64)> + use<>> {
     let starts = block.start.to_vec();
     let mut outer: Vec<u64> = lengths(block).collect();
@@ -245,7 +245,8 @@ fn write_row(
     Ok(())
 }
 
-/// Returns the position of a point in a list of points in C order, by binary search.
+/// Searches a point in a list of points in C order by binary search. Returns the point's index in
+/// the list.
 fn position(points: &Points, at: &[u64]) -> Result<usize> {
     // Points without dimensions are a single point.
     let (mut low, mut high) = (0, points.coordinates.len() / points.rank.max(1));
@@ -260,7 +261,7 @@ fn position(points: &Points, at: &[u64]) -> Result<usize> {
     Ok(low)
 }
 
-/// Returns the coordinates of the point with an index in a list of points.
+/// Returns the coordinates of a point in a list of points. The point has the given index.
 pub(crate) fn coordinates(points: &Points, number: usize) -> Result<&[u64]> {
     let start = number.checked_mul(points.rank);
     let found = start.and_then(|start| points.coordinates.get(start..)?.get(..points.rank));

@@ -39,7 +39,7 @@ pub(crate) enum Value {
     Null,
 }
 
-/// A decoder of elements that decodes at most `budget` values.
+/// A decoder of elements to values for output. It decodes at most `budget` values.
 pub(crate) struct Decoder<'a> {
     /// The source of the elements. Without it, variable-length data and references are not read.
     pub(crate) stored: Option<&'a Stored>,
@@ -144,8 +144,8 @@ impl Decoder<'_> {
     }
 }
 
-/// Returns the datatype of the parts of complex numbers. Returns `None` unless the compound has
-/// adjacent parts with the real part first.
+/// Returns the datatype of the two parts of complex numbers in compound form. Returns `None` unless
+/// the parts are adjacent and the real part is first.
 pub(crate) fn complex_base(datatype: &Datatype) -> Option<&Datatype> {
     let base = datatype.complex_part()?;
     match &datatype.class {
@@ -197,7 +197,7 @@ fn trimmed(bytes: &[u8]) -> Vec<u8> {
 }
 
 impl Value {
-    /// Returns the text of the value in at most about `columns` columns. Shortens a long text by
+    /// Returns the value as text in at most about `columns` columns. Shortens a long text by
     /// omitting the last items of lists, and then by cutting it.
     pub(crate) fn text(&self, columns: usize) -> String {
         let mut text = String::new();
@@ -238,7 +238,7 @@ impl Value {
         }
     }
 
-    /// Returns the value as JSON. Numbers that JSON cannot represent become strings.
+    /// Returns the decoded value as JSON. Numbers that JSON cannot represent become strings.
     pub(crate) fn json(&self) -> Json {
         match self {
             Self::Integer(number) => json!(number),
@@ -261,7 +261,7 @@ impl Value {
         }
     }
 
-    /// Returns true if only a part of the value was decoded.
+    /// Returns true if only a part of the element was decoded to this value.
     pub(crate) fn is_cut(&self) -> bool {
         match self {
             Self::List { items, more } => *more || items.iter().any(Self::is_cut),
@@ -270,7 +270,7 @@ impl Value {
         }
     }
 
-    /// Returns the text of a value that is a text, or a list of a single text.
+    /// Returns the text of a decoded value that is a text, or a list of a single text.
     pub(crate) fn as_text(&self) -> Option<String> {
         match self {
             Self::Text(bytes) => Some(escape(bytes)),
@@ -282,8 +282,8 @@ impl Value {
         }
     }
 
-    /// Returns the single item inside nested lists of one item each. Returns the value itself if it
-    /// is no such list.
+    /// Returns the single item inside nested lists of one item each. Returns other values
+    /// unchanged.
     pub(crate) fn innermost(&self) -> &Self {
         match self {
             Self::List { items, more: false } => match items.as_slice() {

@@ -8,7 +8,7 @@ use hyperslab::{Datatype, H5Type};
 
 use super::Value;
 
-/// Converts one stored element to a Rust number.
+/// Converts one stored element to a Rust number for output.
 fn element<T: H5Type>(datatype: &Datatype, bytes: &[u8]) -> Result<T, ConvertError> {
     let conversion = Conversion::new(datatype, &T::datatype())?;
     let values = T::read_vec(1, |out| conversion.convert(bytes, out, 1))?;
@@ -31,7 +31,7 @@ pub(crate) fn integer(datatype: &Datatype, fixed: &FixedPoint, bytes: &[u8]) -> 
     })
 }
 
-/// Decodes a floating-point element to a value with its shortest text.
+/// Decodes a floating-point element to a value for output, with its shortest text.
 pub(crate) fn float(
     datatype: &Datatype,
     format: &FloatingPoint,
@@ -44,7 +44,7 @@ pub(crate) fn float(
     }))
 }
 
-/// Returns the shortest text of a single-precision number.
+/// Returns the shortest text that converts back to a single-precision number.
 pub(crate) fn single(value: f32) -> String {
     let mut text = format!("{value:e}");
     if let Some(digits) = digits_to_round(value.into(), &text, 24) {
@@ -54,7 +54,7 @@ pub(crate) fn single(value: f32) -> String {
     spell(&text, value.into(), 23)
 }
 
-/// Returns the shortest text of a double-precision number.
+/// Returns the shortest text that converts back to a double-precision number.
 pub(crate) fn double(value: f64) -> String {
     let mut text = format!("{value:e}");
     if let Some(digits) = digits_to_round(value, &text, 53) {
@@ -64,9 +64,9 @@ pub(crate) fn double(value: f64) -> String {
     spell(&text, value, 52)
 }
 
-/// Returns the number of fraction digits of the shortest text if the value may lie halfway between
-/// two texts of this length. In this case, Rust may choose the text with the odd last digit;
-/// rounding to this number of digits chooses the even one, as NumPy does.
+/// Returns the number of fraction digits of the shortest text, if the value may lie halfway between
+/// two texts of this length. In this case, Rust may choose the text with the odd last digit.
+/// Rounding to this number of digits chooses the even one, as NumPy does.
 ///
 /// A value halfway between two numbers of `n` decimals has exactly `n + 1` decimals, and a binary
 /// number has as many decimals as fraction bits. For values of at least 2^`precision` the answer is
@@ -83,7 +83,7 @@ fn digits_to_round(value: f64, shortest: &str, precision: i32) -> Option<usize> 
     is_halfway.then_some(digits)
 }
 
-/// Returns the shortest text that converts back to the same element, for floating-point formats
+/// Returns the shortest text that converts back to the same element. Serves floating-point formats
 /// that Rust lacks.
 fn shortest(datatype: &Datatype, format: &FloatingPoint, bytes: &[u8]) -> Result<String, ConvertError> {
     let number: f64 = element(datatype, bytes)?;
@@ -105,8 +105,8 @@ fn shortest(datatype: &Datatype, format: &FloatingPoint, bytes: &[u8]) -> Result
 }
 
 /// Returns the numbers with `digits` fraction digits that are nearest to `number`: the rounded
-/// number, then its two neighbours. The neighbours are candidates, because the interval of numbers
-/// that round to a power of two is longer above the power than below it.
+/// number, then its two neighbours. The neighbours are candidates for the text of a power of two,
+/// because more numbers round to it from above than from below.
 fn near(number: f64, digits: usize) -> Vec<String> {
     let rounded = format!("{number:.digits$e}");
     let mut all = vec![rounded.clone()];
@@ -132,8 +132,8 @@ fn near(number: f64, digits: usize) -> Vec<String> {
 }
 
 /// Converts a number from the scientific notation of Rust to the notation of NumPy 2.4: `1.5`,
-/// `1e-05`, `1e+16`, `nan`. The result stays scientific for numbers below 0.0001, and for numbers
-/// with more digits before the point than a mantissa of `bits` bits can represent.
+/// `1e-05`, `1e+16`, `nan`. The result stays scientific in two cases: for numbers below 0.0001, and
+/// for numbers with more digits before the point than a mantissa of `bits` bits can represent.
 fn spell(scientific: &str, value: f64, bits: u8) -> String {
     let Some((mantissa, exponent)) = scientific.split_once('e') else {
         return scientific.to_ascii_lowercase();

@@ -7,13 +7,14 @@ use hyperslab::{File, LinkTarget, Object, ObjectKind};
 
 use crate::output::escape;
 
-/// The largest number of objects whose paths are searched. Further objects are shown by address.
+/// The largest number of objects for which the program searches paths. For further objects, it
+/// shows the address.
 const MAX_OBJECTS: usize = 20_000;
 
 /// The largest depth of groups that the path search visits.
 const MAX_LEVELS: usize = 64;
 
-/// The shortest path to each object. The first call of [`Paths::of`] searches the file.
+/// The shortest path to each object of a file. The first call of `Paths::of` searches the file.
 #[derive(Debug)]
 pub(crate) struct Paths {
     file: File,
@@ -25,14 +26,15 @@ impl Paths {
         Self { file: file.clone(), found: OnceCell::new() }
     }
 
-    /// Returns the path of an object. Returns `None` if the search has not found the object.
+    /// Returns the shortest path of an object. Returns `None` if the search has not found the
+    /// object.
     pub(crate) fn of(&self, address: u64) -> Option<String> {
         self.found.get_or_init(|| gather(&self.file)).get(&address).cloned()
     }
 }
 
-/// Finds the shortest path of each object. Visits groups breadth first. Skips groups that cannot be
-/// read.
+/// Finds the shortest path of each object of a file. Visits groups breadth first. Skips groups that
+/// cannot be read.
 fn gather(file: &File) -> HashMap<u64, String> {
     let mut found = HashMap::from([(file.token().address(), "/".to_owned())]);
     let root: Object = Object::clone(file.root());

@@ -36,7 +36,7 @@ impl Dataset {
     /// Returns an iterator over the blocks of elements that together cover the dataset. Each block
     /// has at most `bytes` bytes of stored elements, but at least one chunk, or one element if the
     /// dataset is not chunked. Blocks consist of as many whole chunks as fit, along the fastest
-    /// dimension first. Every chunk lies in one block.
+    /// dimension first. No chunk is divided between blocks.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");

@@ -17,8 +17,8 @@ use crate::{Datatype, IntoSelection, Selection, Value, conversion};
 
 impl Dataset {
     /// Returns a handle of the same dataset with other datatype conversions from the file to
-    /// memory, for instance with an error for each value that the type in memory cannot represent.
-    /// The conversions apply to all reads into Rust types.
+    /// memory. For instance, a conversion may return an error for each value that the type in
+    /// memory cannot represent. The conversions apply to all reads into Rust types.
     ///
     /// By default hyperslab converts as libhdf5 does, but two cases are errors: an enumeration
     /// value whose name `T` lacks, and text that is not UTF-8. The position in a
@@ -43,9 +43,8 @@ impl Dataset {
     }
 
     /// Reads the selected elements of the dataset into the caller's buffer `bytes`, as elements of
-    /// the datatype `memory`. This datatype need not correspond to a Rust type. The conversion
-    /// leaves bytes of the buffer unchanged that it does not write: padding of compounds, and
-    /// members that the file does not have.
+    /// the datatype `memory`. This datatype need not correspond to a Rust type. The conversion does
+    /// not change padding of compounds in the buffer, nor members that the file does not have.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
@@ -169,8 +168,8 @@ impl Dataset {
         self.write_converted(selection.selection(), memory, bytes)
     }
 
-    /// Writes bytes of elements of the datatype `memory`, whose variable-length data is in `heap`,
-    /// to the selected elements of the dataset.
+    /// Writes bytes of elements of the datatype `memory` to the selected elements of the dataset.
+    /// `heap` contains the variable-length data of the elements in memory.
     ///
     /// ```
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;

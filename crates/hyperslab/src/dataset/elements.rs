@@ -46,7 +46,7 @@ impl SelectedElements<'_> {
         self.shape.as_deref()
     }
 
-    /// Returns the shape of the array in memory that receives the selected elements of a read.
+    /// Returns the shape of the array in memory into which a read stores the selected elements.
     pub(super) fn memory_shape(&self) -> Result<Vec<usize>> {
         match &self.shape {
             Some(shape) => shape.iter().map(|size| Ok(to_usize(*size)?)).collect(),

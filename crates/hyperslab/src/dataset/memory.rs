@@ -94,7 +94,7 @@ impl Dataset {
         self.write(selection, &packed)
     }
 
-    /// Returns the selection `part` of elements of an array in memory, after checking that `length`
+    /// Returns the selection `part` of elements of an array in memory. Checks first that `length`
     /// elements fill an array of the shape `dims`.
     fn array_part<'a>(
         &self,
@@ -111,7 +111,7 @@ impl Dataset {
     }
 }
 
-/// Returns the range of indexes, in an array in memory, of the elements of a run.
+/// Returns the indexes that the elements of a run have in an array in memory.
 pub(crate) fn run_indexes(run: &LinearRun) -> Result<Range<usize>> {
     let (start, length) = (to_usize(run.offset)?, to_usize(run.length)?);
     Ok(start..start.checked_add(length).ok_or_else(outside_array)?)

@@ -109,8 +109,9 @@ impl Dataset {
         matches!(self.first.description.layout.layout, StoredLayout::Virtual(_))
     }
 
-    /// Returns the address of the object whose dirty chunks a read of this dataset must see.
-    /// Returns `None` for a virtual dataset, whose elements may lie in any dataset of the file.
+    /// Returns the address of this dataset for a read that must contain the data of its dirty
+    /// chunks. Returns `None` for a virtual dataset, because its elements may lie in any dataset of
+    /// the file.
     fn shown(&self) -> Option<hyperslab_engine::Address> {
         (!self.is_virtual()).then(|| self.object.address())
     }
@@ -235,8 +236,7 @@ impl Dataset {
         &self.conversions
     }
 
-    /// Returns the description of the dataset that its object header had when the dataset was
-    /// opened.
+    /// Returns the description of the dataset from the time when the dataset was opened.
     pub(crate) fn description(&self) -> &DatasetDescription {
         &self.first.description
     }

@@ -258,8 +258,8 @@ impl Dataset {
         Ok((selected.memory_shape()?, stored))
     }
 
-    /// Returns a selection of the same elements as the given selection in which each element occurs
-    /// once.
+    /// Returns a selection of the same elements as the given selection. Each element occurs once in
+    /// the result.
     pub(super) fn without_overlaps<'a>(&self, selection: Cow<'a, Selection>) -> Result<Cow<'a, Selection>> {
         Ok(match selection {
             Cow::Owned(irregular @ Selection::Hyperslab(Hyperslab::Irregular { .. })) => {

@@ -135,7 +135,7 @@ impl Dataset {
         file.write_elements(self.write_to(), &selection, from).map_err(|error| self.context(error))
     }
 
-    /// Returns the argument by which the engine's write operations identify the dataset.
+    /// Returns the value by which the engine's write operations identify the dataset.
     pub(super) fn write_to(&self) -> WriteTo {
         let address = self.object.address();
         if self.is_virtual() { WriteTo::Virtual(address) } else { WriteTo::Own(address) }

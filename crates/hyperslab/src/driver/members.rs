@@ -8,8 +8,8 @@ use hyperslab_engine::ops::{MemberRange, Members};
 use hyperslab_engine::{Error, Result};
 use hyperslab_vfd::{Access, Driver, DriverError, Family, FamilyPattern, Multi, MultiMember, Sec2};
 
-/// The members (files that together hold an HDF5 file) that were found by their names, because the
-/// file does not state the names.
+/// Member files that were found by their names. The files together hold an HDF5 file, which does
+/// not state the names of its members.
 pub(super) enum GuessedMembers {
     Family(Family),
     Multi(Multi),
@@ -104,8 +104,8 @@ pub(super) fn stated_members(first: &Path) -> Result<Members> {
 }
 
 /// Returns the file name pattern of a family of member files. `path` is the pattern or the first
-/// member. If the name contains several numbers 0, the member number is the last of them for which
-/// a second member exists.
+/// member. The member number in a name is 0. If the name contains several zeros, the last zero for
+/// which a second member exists counts.
 fn family_pattern(path: &Path) -> Result<FamilyPattern> {
     if !path.is_file()
         && let Some(text) = path.to_str().filter(|text| text.contains('%'))
@@ -135,8 +135,8 @@ pub(super) fn path_without_end(path: &Path, end: &str) -> Option<PathBuf> {
     Some(path.with_file_name(name.strip_suffix(end).filter(|base| !base.is_empty())?))
 }
 
-/// The restriction on the names of the member files that are opened: any names in the same folder,
-/// or only names that contain the name of the file.
+/// A restriction on the names of the member files that are opened: any names in the same folder, or
+/// only names that contain the name of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum MemberNames {
     /// Only names that contain the name of the file. If the caller did not open the file as a multi

@@ -23,7 +23,7 @@ use members::{
 
 pub(crate) use members::members_of;
 
-/// The driver that stores the bytes of a file, as the caller chooses it.
+/// The driver that a caller chooses for the bytes of a file.
 ///
 /// ```
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
@@ -232,7 +232,8 @@ impl Opener {
     }
 
     /// Opens the HDF5 file at `path` as a single file. If this fails, opens the file together with
-    /// its other members, which the contents of the file or the names of files beside it indicate.
+    /// its other member files. Contents of the file or names of files beside it indicate the
+    /// members.
     fn open_auto(&self, path: &Path) -> Result<OpenFile> {
         let file = match Sec2::open(path, self.access()) {
             Ok(file) => Arc::new(file),

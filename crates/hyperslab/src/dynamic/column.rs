@@ -7,8 +7,8 @@ use num_complex::Complex;
 use super::Value;
 use crate::Reference;
 
-/// A column of dynamic values: elements of one datatype. A column of numbers has the smallest of
-/// these types that represents all values of the datatype in the file.
+/// A column of dynamic values: elements of one datatype. A column of numbers has the smallest Rust
+/// number type that represents all values of the datatype in the file.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the names of the number types describe the variants")]

@@ -56,9 +56,9 @@ pub(super) fn delete_unlinked(
 }
 
 impl Recovery {
-    /// Compares the journal beside the file at `path`, or the one at `journal`, with the file.
-    /// Returns `None` if the journal does not exist or contains no complete commit. Neither file is
-    /// changed.
+    /// Compares a journal with the file at `path`. The journal is the one at `journal`, or else the
+    /// one beside the file. Returns `None` if the journal does not exist or contains no complete
+    /// commit. Neither file is changed.
     ///
     /// ```
     /// use hyperslab::{File, Recovery};
@@ -81,9 +81,9 @@ impl Recovery {
         journal_report(&file, &*journal_at(path, journal))
     }
 
-    /// Copies the file at `path` to a new file at `copy`, and replays the journal beside the file,
-    /// or the one at `journal`, into the copy. The journal is replayed even if the comparison with
-    /// the file fails. The file and the journal are not changed.
+    /// Copies the file at `path` to a new file at `copy`, and replays a journal into the copy. The
+    /// journal is the one at `journal`, or else the one beside the file. The journal is replayed
+    /// even if it does not match the file. The file and the journal are not changed.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Io`](crate::ErrorKind::Io) if a file cannot be read, or the copy exists

@@ -100,8 +100,8 @@ impl Recovery {
 
     /// Sets whether salvage searches the damaged file for objects without links if a part of the
     /// file is lost: yes by default. The search may also find objects that were deleted before the
-    /// damage. Objects whose links are known but cannot be created, for instance because two links
-    /// have the same name, are copied to `/lost+found` in both cases.
+    /// damage. If the links to an object are known but cannot be created, for instance because two
+    /// links have the same name, the object is copied to `/lost+found` in both cases.
     #[must_use]
     pub fn search(mut self, yes: bool) -> Self {
         self.search = yes;
@@ -116,7 +116,7 @@ impl Recovery {
         self
     }
 
-    /// Sets the use of the file lock in a repair. The lock proves that the file has no writer. The
+    /// Sets the use of the file lock in a repair. The lock ensures that the file has no writer. The
     /// default is that of [`OpenOptions::locking`].
     #[must_use]
     pub fn locking(mut self, locking: FileLocking) -> Self {
@@ -125,17 +125,17 @@ impl Recovery {
     }
 
     /// Sets whether repair continues without a file lock, and even if a process has the file open
-    /// for writing. The caller must know that the file has no writer, because the repair clears the
-    /// status flags and removes the journal of a running writer.
+    /// for writing. The caller must know that the file has no writer. Otherwise, the repair clears
+    /// the status flags and removes the journal of the running writer.
     #[must_use]
     pub fn unlocked(mut self, yes: bool) -> Self {
         self.unlocked = yes;
         self
     }
 
-    /// Sets whether repair corrects the end of file in the superblock of a file that is shorter
-    /// than the superblock states. Blocks past the real end are lost. The caller must know, for
-    /// instance from `hyperslab check`, that no block is there.
+    /// Sets whether repair lowers the end of file in the superblock if the file is shorter. Blocks
+    /// past the real end are lost. The caller must know, for instance from `hyperslab check`, that
+    /// no block is there.
     #[must_use]
     pub fn cut_end(mut self, yes: bool) -> Self {
         self.repair.cut_end = yes;
@@ -158,8 +158,9 @@ impl Recovery {
         self
     }
 
-    /// Sets the number of bytes by which repair extends the file, after its stated or its real end,
-    /// whichever is later. Repair states the new end in the superblock.
+    /// Sets the number of bytes by which repair extends the file. The extension begins at the
+    /// stated end or at the real end of the file, whichever is later. Repair stores the new end in
+    /// the superblock.
     ///
     /// ```
     /// use hyperslab::{File, Recovery};
@@ -195,9 +196,9 @@ impl Recovery {
         }
     }
 
-    /// Repairs, in place, a file that its writer did not close. Replays the journal, clears the
-    /// status flags, and corrects the end of file in the superblock if the file is longer. Metadata
-    /// blocks are not checked.
+    /// Repairs a file in place after its writer did not close it. Replays the journal and clears
+    /// the status flags. If the file is longer than the superblock states, corrects the end of file
+    /// there. Metadata blocks are not checked.
     ///
     /// ```
     /// use hyperslab::{File, Recovery};
@@ -336,8 +337,8 @@ impl Recovery {
         }
     }
 
-    /// Returns the options for the new file of a salvage, with the same fixed properties as the
-    /// damaged file, such as the sizes of addresses.
+    /// Returns the options for the new file of a salvage. Fixed properties, such as the sizes of
+    /// addresses, are equal to those of the damaged file.
     fn like(&self, source: &OpenFile) -> FileOptions {
         let info = crate::FileInfo::of(&source.container);
         let options = FileOptions::new()

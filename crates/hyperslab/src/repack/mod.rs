@@ -63,8 +63,8 @@ pub struct Repacked {
     pub bytes: u64,
 }
 
-/// A callback for the progress of a repack: it receives the path of the dataset, and the bytes of
-/// raw data copied since the last call.
+/// A callback for the progress of a repack. The callback receives the path of a dataset, and the
+/// number of bytes of raw data that were copied since the last call.
 type Progress<'a> = Box<dyn Fn(&str, u64) + 'a>;
 
 /// A builder for a repack, which rewrites a file. The new file has all objects, links, attributes,
@@ -164,9 +164,9 @@ impl<'a> Repack<'a> {
         Ok(self)
     }
 
-    /// Sets the filters that the repack gives to the datasets whose paths match a pattern; an empty
-    /// list removes all filters. Datasets that are not chunked become chunked. The filters apply to
-    /// each section of structured chunks.
+    /// Sets the filters that the repack gives to the datasets whose paths match a pattern. An empty
+    /// list removes all filters. Datasets that are not chunked become chunked. For structured
+    /// chunks, the filters apply to each section.
     ///
     /// # Errors
     /// Returns the errors of [`layout`](Self::layout).
@@ -175,8 +175,8 @@ impl<'a> Repack<'a> {
         Ok(self)
     }
 
-    /// Sets the filters that the repack gives to one section of the structured chunks of the
-    /// datasets whose paths match a pattern, in place of the filters of [`filters`](Self::filters).
+    /// Sets the filters for one section of structured chunks in a repack, in place of the filters
+    /// of [`filters`](Self::filters). The filters are for the datasets whose paths match a pattern.
     ///
     /// ```
     /// use hyperslab::{FileOptions, Repack, RepackLayout, Section, filter::FilterSpec};
@@ -208,9 +208,9 @@ impl<'a> Repack<'a> {
         Ok(self)
     }
 
-    /// Sets the value of undefined elements for datasets that the repack makes sparse, in place of
-    /// the fill value. The value becomes the fill value of the new dataset, so that reads return
-    /// the same elements. The bits are compared, because there are several NaN values.
+    /// Sets the value that counts as undefined in datasets that the repack makes sparse, in place
+    /// of the fill value. This value becomes the fill value of the new dataset, so that reads
+    /// return the same elements. The bits are compared, because there are several NaN values.
     ///
     /// ```
     /// use hyperslab::{FileOptions, Repack, RepackLayout};

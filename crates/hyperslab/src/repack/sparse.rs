@@ -13,7 +13,7 @@ use crate::datatype::DatatypeClass;
 use crate::datatype::convert::Conversions;
 use crate::sparse::{Section, SectionFacts, SparseOptions};
 
-/// The identifiers of the lossless filters that accept chunks of any bytes.
+/// The identifiers of the lossless filters that accept chunks with any contents.
 const FOR_ANY_BYTES: [FilterId; 11] = [
     FilterId::DEFLATE,
     FilterId::SHUFFLE,

@@ -9,7 +9,7 @@ use super::Section;
 use crate::dataset::Storage;
 use crate::{DatasetBuilder, Dataspace};
 
-/// The default expected share of defined elements in a new sparse dataset.
+/// The share of defined elements that a new sparse dataset is expected to have by default.
 const DENSITY: f64 = 0.01;
 
 /// The encoding by which a structured chunk stores the selection of its defined elements.
@@ -58,10 +58,10 @@ impl SparseOptions {
         self.sections.iter().any(|filters| !filters.is_empty())
     }
 
-    /// Returns the shape of structured chunks of about [`elements_for`] elements for a new dataset:
-    /// a hypercube, or the whole length of dimensions that are shorter. If the first of three or
-    /// more dimensions is unlimited, chunks have size 1 along it, because such datasets grow step
-    /// by step.
+    /// Returns the shape of structured chunks of about `elements_for` elements for a new dataset.
+    /// The chunk is a hypercube, except that no side is longer than the dimension. If the first of
+    /// three or more dimensions is unlimited, chunks have size 1 along it, because such datasets
+    /// grow step by step.
     pub(crate) fn chunk_for(&self, dataspace: &Dataspace) -> Result<Vec<u64>> {
         if !matches!(dataspace, Dataspace::Simple(_)) {
             return Err(Error::Misuse("a scalar or null dataspace cannot be stored in chunks".into()));
@@ -102,12 +102,13 @@ impl SparseOptions {
 /// The smallest density of a sparse matrix at which chunks have more rows than columns.
 const HIGH_DENSITY: f64 = 0.03;
 
-/// The number of columns of a structured chunk at a density of at least [`HIGH_DENSITY`].
+/// The number of columns of a structured chunk of a sparse matrix. The constant applies if the
+/// density is at least `HIGH_DENSITY`.
 const NARROW_CHUNK_COLUMNS: f64 = 128.0;
 
-/// Returns the number of elements of a structured chunk, defined or not, at a density of defined
-/// elements. A chunk of this size has some thousand defined elements, so that a read of a small
-/// part of the dataset decodes few additional elements, and the overhead per chunk is small.
+/// Returns the number of elements, defined or not, of a structured chunk. The argument is the
+/// expected share of defined elements. A chunk of this size has some thousand defined elements: few
+/// enough for reads of small parts, and enough to keep the overhead per chunk small.
 fn elements_for(density: f64) -> f64 {
     if density >= HIGH_DENSITY {
         return f64::from(1 << 16);
@@ -158,8 +159,8 @@ impl DatasetBuilder {
     }
 
     /// Sets the layout of [`sparse`](Self::sparse) for the new dataset, with a chunk shape that
-    /// hyperslab chooses from the shape of the dataset and its [`density`](Self::density), such
-    /// that a chunk has some thousand defined elements.
+    /// hyperslab chooses. The choice depends on the shape of the dataset and its
+    /// [`density`](Self::density): a chunk has some thousand defined elements.
     pub fn sparse_auto(mut self) -> Self {
         self.storage = Storage::Structured { chunk: None, sparse: true };
         self

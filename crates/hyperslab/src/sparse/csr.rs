@@ -131,8 +131,8 @@ impl<I: MatrixIndex, P: MatrixIndex> PointCoordinates for CompressedCoordinates<
 }
 
 impl SparseView<'_> {
-    /// Writes a matrix in compressed rows (CSR) to the sparse dataset: `starts` has one number more
-    /// than the matrix has rows. No dense form of the matrix is needed.
+    /// Writes a matrix in compressed rows (CSR) to the sparse dataset. `starts` has one number for
+    /// each row of the matrix and one more. No dense form of the matrix is needed.
     ///
     /// ```
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -173,8 +173,8 @@ impl SparseView<'_> {
         self.write_compressed(&points, values)
     }
 
-    /// Writes a matrix in compressed columns (CSC) to the sparse dataset: `starts` has one number
-    /// more than the matrix has columns, and `indices` are row numbers.
+    /// Writes a matrix in compressed columns (CSC) to the sparse dataset. `starts` has one number
+    /// for each column of the matrix and one more, and `indices` are row numbers.
     ///
     /// For an example see [`read_csc`](Self::read_csc).
     ///
@@ -268,8 +268,8 @@ impl SparseView<'_> {
         Ok(Compressed { starts, indices, values: self.converted(total, &parts)? })
     }
 
-    /// Returns a vector of `count + 1` zeros, in which elements per row or column are counted,
-    /// within the limit for results.
+    /// Returns a vector of `count + 1` zeros, for counting the elements of each row or column of a
+    /// matrix. Checks the size of the vector against the limit for results.
     fn counters(&self, count: u64) -> Result<Vec<usize>> {
         const WHAT: &str = "starts of a compressed matrix: bytes";
         let count = self.dataset.check_result(WHAT, count, size_of::<usize>());
@@ -328,7 +328,7 @@ impl SparseView<'_> {
 
 impl<T: Copy + Default> Compressed<T, u64> {
     /// Returns the sparse matrix compressed along its other dimension. `starts` must hold zeros,
-    /// one more than the size of that dimension. Returns `None` if an index does not fit.
+    /// one for each index of that dimension and one more. Returns `None` if an index does not fit.
     fn transposed<I: MatrixIndex>(&self, mut starts: Vec<usize>) -> Option<Compressed<T, I>> {
         for index in &self.indices {
             let count = starts.get_mut(usize::try_from(*index).ok()?.checked_add(1)?)?;

@@ -9,14 +9,15 @@ use super::builder::to_float;
 use super::csr::{CompressedCoordinates, MatrixIndex};
 use crate::DatasetBuilder;
 
-/// The number of rows and of columns of the tiles of a sparse matrix whose density is counted.
+/// The side of a square tile of a sparse matrix, in rows and columns. The density is counted for
+/// each tile.
 const TILE_SIDE: u64 = 256;
 
 impl DatasetBuilder {
     /// Sets the expected [`density`](Self::density) of the new dataset to that of a matrix in
     /// compressed rows (CSR). Only regions with elements count, because chunks without elements are
-    /// not stored: a band or a block is dense even in a large empty matrix. If `starts` and
-    /// `indices` are not valid, the density does not change.
+    /// not stored. A band or a block therefore is dense even in a large empty matrix. If `starts`
+    /// and `indices` are not valid, the density does not change.
     ///
     /// ```
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;

@@ -7,8 +7,8 @@ use hyperslab_filter::{DatasetFacts, DatasetFill, FilterError, FilterSpec, Pipel
 use super::Section;
 use crate::Datatype;
 
-/// The properties of a dataset from which the filter parameters of the sections of its structured
-/// chunks follow.
+/// The properties of a dataset that determine the filter parameters of each section of its
+/// structured chunks.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SectionFacts<'a> {
     /// The datatype of the elements.

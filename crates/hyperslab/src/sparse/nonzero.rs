@@ -9,8 +9,8 @@ use super::SparseView;
 use crate::conversion::to_rust;
 use crate::{H5Type, Points};
 
-/// The number of elements of an array that are compared with the fill value in one step. A step
-/// covers at least one row of chunks.
+/// The number of elements of an array that one step compares with the fill value. A step covers at
+/// least one row of chunks.
 const BLOCK_ELEMENTS: usize = 1 << 22;
 
 impl SparseView<'_> {
@@ -120,8 +120,8 @@ fn differing<T: H5Type + PartialEq>(block: &ArrayViewD<'_, T>, first: u64, fill:
     (points, values)
 }
 
-/// Advances the coordinates `at` in an array to the next line along the last dimension. The first
-/// dimension begins at `first`.
+/// Advances the coordinates `at` in a block of an array to the next line along the last dimension.
+/// The coordinates of the first dimension begin at `first`.
 fn next_line(at: &mut [u64], shape: &[usize], first: u64) {
     let Some((_, lines)) = at.split_last_mut() else { return };
     for (dimension, (coordinate, size)) in lines.iter_mut().zip(shape).enumerate().rev() {

@@ -89,8 +89,8 @@ impl<'a> SparseView<'a> {
         Ok((points, stored.with_foreign(foreign)))
     }
 
-    /// Reads all elements of a selection as defined elements, with coordinates and stored values,
-    /// from a dataset that is not sparse.
+    /// Reads all elements of a selection, with coordinates and stored values, in the form of
+    /// defined elements. The dataset is not sparse.
     fn all_as_defined(&self, selection: &Selection) -> Result<(Points, Stored)> {
         const WHAT: &str = "coordinates of defined elements: bytes";
         let dims = self.dataset.dataspace().dims().to_vec();
@@ -113,8 +113,9 @@ impl<'a> SparseView<'a> {
         Ok((points, self.dataset.read_stored(&**selection)?))
     }
 
-    /// Calls `visit` with the defined elements of a selection of the dataset, some slabs (rows of
-    /// chunks) at a time. Returns the heap that holds the variable-length data of the elements.
+    /// Reads the defined elements of a selection of the dataset by rows of chunks. Calls `visit`
+    /// with the elements of some rows of chunks at a time. Returns the heap that holds the
+    /// variable-length data of the elements.
     pub(crate) fn for_each_slabs(
         &self,
         selection: &Selection,
@@ -243,8 +244,8 @@ impl<'a> SparseView<'a> {
     }
 }
 
-/// Returns a selection of the same elements as the given selection, in C order and each element
-/// once. The points of the given selection may be in another order, or occur twice.
+/// Returns a selection that contains each element of the given selection once, in C order. In the
+/// given selection, points may have another order or occur twice.
 fn in_c_order(selection: &Selection) -> Cow<'_, Selection> {
     let Selection::Points(points) = selection else { return Cow::Borrowed(selection) };
     let mut sorted: Vec<&[u64]> = points.coordinates.chunks_exact(points.rank.max(1)).collect();
@@ -270,8 +271,8 @@ fn added(count: u64, more: u64) -> Result<u64> {
     sum.ok_or_else(|| Error::corrupt("chunk index", "defined elements", "a sum of at most 64 bits", "more"))
 }
 
-/// Computes `work` for each slab (rows of chunks) of a dataset concurrently, and returns the
-/// results. The caller holds the right to read the file.
+/// Computes `work` for each row of chunks of a dataset concurrently, and returns the results. The
+/// caller holds the right to read the file.
 pub(super) fn map_slabs<T: Send>(
     file: &OpenFile,
     slabs: &[Slab],

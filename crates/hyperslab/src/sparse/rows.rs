@@ -33,8 +33,8 @@ impl<'a> SparseView<'a> {
         self.row_ranges(rows).map(move |rows| Ok((rows.start, self.read_csr_rows(rows)?)))
     }
 
-    /// Returns ranges of the dataset's rows that consist of whole chunks and of at least `rows`
-    /// rows. The last range may be shorter.
+    /// Divides the rows of the dataset into ranges of whole chunks. A range has at least `rows`
+    /// rows, except the last range.
     pub(super) fn row_ranges(&self, rows: u64) -> impl Iterator<Item = Range<u64>> + use<> {
         // A scalar dataset has no rows, so no range is returned.
         let end = self.dataset.dataspace().dims().first().copied().unwrap_or(0);

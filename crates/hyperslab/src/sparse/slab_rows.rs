@@ -7,7 +7,7 @@ use hyperslab_exact::to_usize;
 use super::csr::MatrixIndex;
 use crate::dataset::{filled, zeroed_elements};
 
-/// The defined elements of a slab (rows of chunks) of a sparse matrix, in C order.
+/// The defined elements in one row of chunks of a sparse matrix, in C order.
 pub(super) struct SlabRows<I> {
     /// The number of the first row.
     first: u64,
@@ -55,7 +55,8 @@ impl<I: MatrixIndex> SlabRows<I> {
         Ok(rows)
     }
 
-    /// Returns the position, among the slab's elements, of the first element of each row.
+    /// Returns, for each row of the matrix, the index of its first element among the elements of
+    /// this row of chunks.
     fn starts(&self) -> Vec<usize> {
         let mut before = 0_usize;
         let start = |count: &usize| {
@@ -66,8 +67,8 @@ impl<I: MatrixIndex> SlabRows<I> {
         self.counts.iter().map(start).collect()
     }
 
-    /// Copies the elements of each chunk of the slab, of `N` bytes each, to the memory of the slab,
-    /// in which elements are sorted by row.
+    /// Copies the elements of each chunk, of `N` bytes each, to a common array for one row of
+    /// chunks. The array is sorted by rows of the matrix.
     fn scatter<const N: usize>(&mut self, slab: &Slab, width: u64) -> Result<()> {
         let mut next = self.starts();
         let (indices, values) = (&mut self.indices, self.values.as_chunks_mut::<N>().0);
@@ -82,8 +83,8 @@ impl<I: MatrixIndex> SlabRows<I> {
         Ok(())
     }
 
-    /// Copies the elements of each chunk of the slab, of `size` bytes each, to the memory of the
-    /// slab, in which elements are sorted by row.
+    /// Copies the elements of each chunk, of `size` bytes each, to a common array for one row of
+    /// chunks. The array is sorted by rows of the matrix.
     fn scatter_any(&mut self, slab: &Slab, width: u64, size: usize) -> Result<()> {
         let mut next = self.starts();
         let (indices, values) = (&mut self.indices, &mut self.values);
@@ -98,7 +99,8 @@ impl<I: MatrixIndex> SlabRows<I> {
         Ok(())
     }
 
-    /// Adds the number of elements in each row of the slab to the entry of `starts` after that row.
+    /// Counts the elements in each row of the matrix. Adds each count to the entry of `starts`
+    /// after that row.
     pub(super) fn add_counts(&self, starts: &mut [usize], first_row: u64) -> Result<()> {
         for (count, row) in self.counts.iter().zip(self.first..) {
             let after = row.checked_sub(first_row).and_then(|row| usize::try_from(row).ok()?.checked_add(1));
@@ -113,13 +115,13 @@ impl<I: MatrixIndex> SlabRows<I> {
     }
 }
 
-/// Creates an error about a slab (rows of structured chunks) whose parts, counts and indices
-/// contradict each other.
+/// Creates an error about structured chunks whose parts, counts and indices contradict each other.
 fn inconsistent() -> Error {
     Error::internal("slab of structured chunks", "its elements lie in its rows and columns")
 }
 
-/// A cursor at the current row of a chunk while the defined elements of the chunk are visited.
+/// A position in a chunk's rows, which advances while the defined elements of the chunk are
+/// visited.
 struct RowCursor {
     width: u64,
     number: u64,
@@ -141,16 +143,16 @@ impl RowCursor {
         self.end = self.start.wrapping_add(self.width);
     }
 
-    /// Returns the item of `entries` for the cursor's current row. `entries` has one item for each
-    /// row.
+    /// Returns the item of `entries` for the current row of the cursor. `entries` has one item for
+    /// each row of the chunk.
     fn of<'a, T>(&self, entries: &'a mut [T]) -> Option<&'a mut T> {
         entries.get_mut(usize::try_from(self.number).ok()?)
     }
 }
 
-/// Visits the defined elements of a chunk. Calls `visit` with the column, the number in the chunk,
-/// and the position in the slab of each element. `next` holds the next position in the slab for
-/// each row.
+/// Visits the defined elements of a chunk. For each element, calls `visit` with the element's
+/// column, its number in the chunk, and its index among the elements of this row of chunks. `next`
+/// holds the next such index for each row.
 ///
 /// # Errors
 /// Returns [`Error::Internal`] if a row is not in `next`, or `visit` returns `None`.

@@ -14,8 +14,8 @@ use super::tree::{Node, Tree};
 use super::{plot, table};
 use crate::values::paths::Paths;
 
-/// The largest number of screen lines with properties and attributes that the browser shows above
-/// the elements.
+/// The largest number of lines that the browser uses for properties and attributes, above the
+/// elements.
 const MAX_DETAIL_LINES: u16 = 12;
 /// The smallest screen width, in columns, on which the browser draws.
 const MIN_COLUMNS: u16 = 40;
@@ -34,7 +34,7 @@ enum Focus {
     Elements,
 }
 
-/// The state of the browser.
+/// The state of the file browser: the file, the object tree and the selected object.
 #[derive(Debug)]
 pub(super) struct App {
     file: File,
@@ -228,7 +228,7 @@ impl App {
     }
 }
 
-/// Returns the browser's screen line for a node of the object tree.
+/// Returns the screen line for a node of the browser's object tree.
 fn tree_line((node, kind, is_selected): (&Node, Option<ObjectKind>, bool)) -> Line<'static> {
     let mark = match (kind, node.is_open) {
         (Some(ObjectKind::Group), true) => "▾ ",

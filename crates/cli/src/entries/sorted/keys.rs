@@ -41,14 +41,15 @@ impl Keys {
         Ok(())
     }
 
-    /// Returns the number of matrix rows in a band. All sort keys of a band are smaller than the
-    /// keys of later bands.
+    /// Returns the number of rows in a band of the matrix. All sort keys of a band are smaller than
+    /// the keys of later bands.
     pub(super) fn band(&self) -> u64 {
         // Without chunks, a band is a row.
         self.chunks.as_ref().and_then(|(chunk, _)| chunk.first()).copied().unwrap_or(1)
     }
 
-    /// Returns the sort key of matrix coordinates, or `None` for coordinates outside the matrix.
+    /// Returns the sort key of matrix coordinates. Returns `None` for coordinates outside of the
+    /// matrix.
     pub(super) fn key(&self, at: &[u64]) -> Option<u64> {
         if at.len() != self.shape.len() || at.iter().zip(&self.shape).any(|(at, size)| at >= size) {
             return None;
@@ -67,8 +68,8 @@ impl Keys {
         Some(inner.zip(chunk.iter().copied()).fold(number, linear))
     }
 
-    /// Returns true if two sort keys belong to the same chunk. A batch should not end between such
-    /// keys.
+    /// Returns true if two sort keys belong to the same chunk. A batch should not end between two
+    /// such keys.
     pub(super) fn together(&self, one: u64, other: u64) -> bool {
         let Some((chunk, _)) = &self.chunks else { return false };
         // No overflow: `checked` has computed the number of elements of all chunks.

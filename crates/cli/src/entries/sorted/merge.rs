@@ -14,10 +14,10 @@ use super::super::element::Element;
 use super::super::spool::Spool;
 use super::Keys;
 
-/// The number of bytes that one read returns from a run of matrix entries in a temporary file.
+/// The number of bytes that one read returns from a temporary file of sorted matrix entries.
 const READ_BYTES: u64 = 1 << 17;
 
-/// A run of sorted matrix entries in memory.
+/// A sorted list of matrix entries in memory.
 #[derive(Debug)]
 pub(super) struct Run {
     /// The keys, each with the number of its value.
@@ -43,7 +43,7 @@ impl Run {
         Ok(())
     }
 
-    /// Sorts the matrix entries of the run by key. The sort is stable.
+    /// Sorts the matrix entries by key. The sort is stable.
     fn sort(&mut self) {
         if !self.rising {
             self.keys.sort_unstable();
@@ -56,7 +56,7 @@ impl Run {
         self.values.get(start..start.checked_add(self.size)?)
     }
 
-    /// Appends the matrix entries of the run to the temporary file and clears the run.
+    /// Appends the sorted matrix entries to the temporary file and clears the list in memory.
     pub(super) fn spill(&mut self, spool: &mut Spool) -> Result<()> {
         self.sort();
         for (key, index) in &self.keys {
@@ -69,11 +69,11 @@ impl Run {
     }
 }
 
-/// The largest size of a batch, as a multiple of the usual size. A batch exceeds its usual size if
-/// a chunk does not end earlier.
+/// The largest size of a batch of matrix entries, as a multiple of the usual size. A batch exceeds
+/// its usual size if a chunk does not end earlier.
 const MAX_BATCHES: usize = 16;
 
-/// A run of sorted entries in a temporary file.
+/// A sorted list of matrix entries in a temporary file.
 #[derive(Debug)]
 struct SpilledRun {
     rest: Range<u64>,
@@ -82,7 +82,7 @@ struct SpilledRun {
 }
 
 impl SpilledRun {
-    /// Returns the current matrix entry of a run in a temporary file. Reads more entries from the
+    /// Returns the current matrix entry of a sorted list. Reads more entries from the temporary
     /// file if necessary.
     fn entry(&mut self, spool: &mut Spool, size: usize) -> Result<Option<(u64, &[u8])>> {
         if self.at >= self.buffer.len() {
@@ -107,7 +107,7 @@ impl SpilledRun {
     }
 }
 
-/// A merge of several sorted runs of matrix entries. The last run is in memory.
+/// A merge of several sorted lists of matrix entries. The last list is in memory.
 #[derive(Debug)]
 pub(super) struct Merge {
     run: Run,
@@ -136,9 +136,9 @@ impl Merge {
         Ok(Self { run, at: 0, spool, spilled, heap })
     }
 
-    /// Moves about `maximum` entries to the batch, in ascending order of keys. Sums entries with
-    /// the same key. Returns false if no entries are left. A batch ends at the end of a chunk
-    /// unless the chunk is very large.
+    /// Moves about `maximum` merged matrix entries to the batch, in ascending order of keys. Sums
+    /// entries with the same key. Returns false if no entries are left. A batch ends at the end of
+    /// a chunk unless the chunk is very large.
     pub(super) fn fill(
         &mut self,
         batch: &mut Batch,
@@ -175,15 +175,16 @@ impl Merge {
         Ok(count > 0)
     }
 
-    /// Returns the smallest sort key of all runs. Among equal keys, earlier runs come first, so
-    /// that sums are reproducible.
+    /// Returns the smallest sort key of all merged lists. Among equal keys, earlier lists come
+    /// first, so that sums are reproducible.
     fn next_key(&self) -> Option<u64> {
         let here = self.run.keys.get(self.at).map(|(key, _)| *key);
         let spilled = self.heap.peek().map(|Reverse((key, _))| *key);
         [here, spilled].into_iter().flatten().min()
     }
 
-    /// Removes the matrix entry with the smallest sort key and returns its value.
+    /// Removes the matrix entry with the smallest sort key from the merged lists. Returns the
+    /// entry's value.
     fn take(&mut self, value: &mut Vec<u8>) -> Result<()> {
         let here = self.run.keys.get(self.at).copied();
         let size = self.run.size;

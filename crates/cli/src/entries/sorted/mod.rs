@@ -18,7 +18,7 @@ pub(crate) use keys::Keys;
 /// The number of matrix entries that are sorted in memory at once.
 const MAX_RUN_ENTRIES: usize = 1 << 22;
 
-/// A source that sorts the entries of another source in the order of [`Keys`].
+/// A source of matrix entries that sorts the entries of another source.
 pub(crate) struct Sorted<S> {
     source: S,
     keys: Keys,
@@ -38,7 +38,7 @@ pub(crate) struct Sorted<S> {
 }
 
 impl<S: Source> Sorted<S> {
-    /// Sorts the entries of a matrix source. Temporary files go to `folder`.
+    /// Sorts the matrix entries of a source. Temporary files go to `folder`.
     pub(crate) fn new(source: S, keys: Keys, folder: &Path) -> Self {
         Self::with_limits(source, keys, folder, (MAX_RUN_ENTRIES, BATCH_ENTRIES))
     }
@@ -86,8 +86,8 @@ impl<S: Source> Sorted<S> {
         }
     }
 
-    /// Collects matrix entries into the run until the source ends or a band of rows is complete.
-    /// All later entries have larger keys.
+    /// Collects matrix entries in memory until the source ends or a band of rows is complete. All
+    /// later entries have larger sort keys.
     fn collect(&mut self) -> Result<()> {
         let mut spilled: Option<(Spool, Vec<std::ops::Range<u64>>)> = None;
         while !self.take_incoming()? {
@@ -112,8 +112,8 @@ impl<S: Source> Sorted<S> {
         Ok(())
     }
 
-    /// Moves matrix entries from the batch to the run. Returns true if a band of rows is complete
-    /// before the batch is empty.
+    /// Moves matrix entries from the batch to the list that will be sorted. Returns true if a band
+    /// of rows is complete before the batch is empty.
     fn take_incoming(&mut self) -> Result<bool> {
         let rank = self.source.shape().len();
         let step = match self.source.order() {

@@ -6,7 +6,7 @@ use hyperslab_exact::{product, sum, to_u64, to_usize};
 
 use crate::entries::{Column, Compressed, Compression, Element, Indices, Source};
 
-/// The name of the dataset with the matrix shape in files of 10x Genomics.
+/// The name of the dataset that contains the matrix shape in files of 10x Genomics.
 const SHAPE: &str = "shape";
 
 /// Returns true if a group has the members of a compressed sparse matrix.
@@ -29,7 +29,8 @@ pub(crate) fn open(group: &Group) -> Result<Box<dyn Source>> {
     Ok(Box::new(Compressed::new(shape, element, compression, (columns.0, columns.1, data))?))
 }
 
-/// Returns the compression and the shape that the attributes and members of the group state.
+/// Returns the compression direction and the matrix shape according to the attributes and members
+/// of the group.
 fn described(group: &Group) -> Result<(Compression, [u64; 2])> {
     if let Some(encoding) = attribute(group, "encoding-type")? {
         let compression = match text(&encoding)?.as_str() {
@@ -89,7 +90,7 @@ fn sizes(read: &[i64]) -> Result<[u64; 2]> {
     Ok([size(*rows)?, size(*columns)?])
 }
 
-/// Opens a member of a matrix group as a one-dimensional dataset.
+/// Opens a member of the matrix group as a one-dimensional dataset.
 fn line(group: &Group, name: &str) -> Result<Dataset> {
     let object = group.object(name)?;
     if object.kind() != Some(ObjectKind::Dataset) {

@@ -9,11 +9,10 @@ use hyperslab_exact::{sum, to_u64};
 
 use crate::entries::{Batch, Element, RowPointers, Sink, index_bytes, index_element};
 
-/// The number of elements of a chunk of an array of compressed rows without the argument
-/// `--chunks`.
+/// The number of elements of a chunk in a stored matrix without the argument `--chunks`.
 const DEFAULT_CHUNK_ELEMENTS: u64 = 1 << 16;
 
-/// The chunk size and the filters with which the arrays of a matrix group are stored.
+/// The chunk size and the filters for the arrays of a matrix in a group.
 #[derive(Debug, Clone)]
 pub(crate) struct Stored {
     /// The number of elements of a chunk. `None` is [`DEFAULT_CHUNK_ELEMENTS`].
@@ -21,7 +20,7 @@ pub(crate) struct Stored {
     pub(crate) filters: Vec<FilterSpec>,
 }
 
-/// A sink that writes matrix entries to a group in compressed rows.
+/// A receiver of matrix entries that writes them to a group in compressed rows.
 pub(crate) struct Writer<'a> {
     parent: &'a Group,
     path: &'a str,
@@ -40,8 +39,8 @@ struct Made {
 }
 
 impl<'a> Writer<'a> {
-    /// Creates a matrix group at `path` of `parent`, which must not exist. Temporary files go to
-    /// `folder`.
+    /// Creates a group for a matrix at `path` of `parent`. The group must not exist. Temporary
+    /// files go to `folder`.
     pub(crate) fn new(parent: &'a Group, path: &'a str, stored: Stored, folder: PathBuf) -> Self {
         Self { parent, path, stored, folder, made: None }
     }
@@ -94,7 +93,7 @@ impl Sink for Writer<'_> {
     }
 }
 
-/// A one-dimensional dataset that grows with each write.
+/// A one-dimensional dataset of a matrix that grows with each write.
 struct Grown {
     dataset: Dataset,
     element: Element,

@@ -14,7 +14,7 @@ use crate::formats::table::Opened;
 use crate::typed::{TypeName, truth};
 
 impl Table {
-    /// Returns a CSV table as batches of rows. Empty fields are missing values, except in columns
+    /// Returns the CSV table as batches of rows. Empty fields are missing values, except in columns
     /// of text.
     pub(crate) fn batches(&self) -> Result<Opened> {
         let fields =

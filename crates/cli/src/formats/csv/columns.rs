@@ -16,7 +16,7 @@ pub(super) struct Column {
     null: Option<String>,
 }
 
-/// The properties of the values of a CSV column, from which the column's datatype follows.
+/// The properties of all values in a CSV column, from which the datatype of the column follows.
 #[derive(Debug, Clone, Copy)]
 struct Seen {
     /// The number of values that are not missing.
@@ -54,7 +54,7 @@ impl Column {
         self.seen.see(value);
     }
 
-    /// Returns a CSV column whose datatype fits the values of both columns.
+    /// Returns a column whose datatype fits the values of two CSV columns.
     pub(super) fn joined(&self, other: &Self) -> Self {
         let (one, other) = (self.seen, other.seen);
         let seen = Seen {
@@ -70,13 +70,12 @@ impl Column {
         Self { seen, ..self.clone() }
     }
 
-    /// Returns the CSV column with the datatype of floating-point numbers, if its values permit
-    /// that.
+    /// Returns the CSV column with a floating-point datatype, if this datatype fits its values.
     pub(super) fn as_f64(&self) -> Self {
         Self { seen: Seen { fits_i64: false, fits_u64: false, ..self.seen }, ..self.clone() }
     }
 
-    /// Makes a CSV column a text column.
+    /// Makes the CSV column a text column.
     pub(super) fn make_text(&mut self) {
         let text = Seen { fits_i64: false, fits_u64: false, fits_f64: false, fits_bool: false, ..self.seen };
         self.seen = Seen { is_numeric: false, ..text };
@@ -97,13 +96,13 @@ impl Column {
         matches!(self.kind(), TypeName::I64 | TypeName::U64 | TypeName::F64)
     }
 
-    /// Returns true if all values of a CSV column are numbers, but no number type of 64 bits
+    /// Returns true if all values of the CSV column are numbers, but no number type of 64 bits
     /// represents all of them exactly.
     pub(super) fn is_inexact(&self) -> bool {
         self.kind() == TypeName::Str && self.seen.values > 0 && self.seen.is_numeric
     }
 
-    /// Returns the representation of missing values in a CSV column. An empty field of a text
+    /// Returns the representation of missing values in this CSV column. An empty field of a text
     /// column is an empty text.
     pub(super) fn nulls(&self) -> Nulls {
         match (self.kind(), &self.null) {
@@ -115,7 +114,7 @@ impl Column {
         }
     }
 
-    /// Checks that the value that replaces missing values has the type of the CSV column.
+    /// Checks that the replacement for missing values has the type of the CSV column.
     pub(super) fn check(&self) -> Result<()> {
         if let Nulls::Value(value) = self.nulls() {
             let checked = elements(self.kind(), &[value.as_str()]);
@@ -124,7 +123,7 @@ impl Column {
         Ok(())
     }
 
-    /// Returns the datatype of a CSV column in an HDF5 file.
+    /// Returns the datatype of the CSV column in an HDF5 file.
     pub(super) fn stored(&self, file: &File) -> Result<Datatype> {
         match self.kind() {
             TypeName::Str => Ok(stored_text(file)),
@@ -132,7 +131,7 @@ impl Column {
         }
     }
 
-    /// Returns the datatype of a CSV column in memory.
+    /// Returns the datatype of the CSV column in memory.
     pub(super) fn in_memory<'v>(&self, values: impl Iterator<Item = &'v str>) -> Result<Datatype> {
         match self.kind() {
             TypeName::Str => memory_text(values.map(str::len).max().unwrap_or(0).max(1)),
@@ -183,8 +182,8 @@ impl Seen {
     }
 }
 
-/// Returns true if a field consists of digits with an optional sign. A field with leading zeros is
-/// no integer but a name, such as a postal code.
+/// Returns true if a CSV field consists of digits with an optional sign. A field with leading zeros
+/// is a name, such as a postal code, and no integer.
 fn is_integer(text: &str) -> bool {
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
     let leading = digits.len() > 1 && digits.starts_with('0');
@@ -197,7 +196,7 @@ fn is_exact(integer: &str) -> bool {
     integer.parse::<f64>().is_ok_and(|float| format!("{float:.0}").parse() == Ok(number))
 }
 
-/// Returns true if a field is a number but no integer literal, or the name of NaN or infinity.
+/// Returns true if a CSV field is a number but no integer, or a name of NaN or infinity.
 fn is_float(text: &str) -> bool {
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
     let leading = digits.len() > 1 && digits.bytes().all(|byte| byte.is_ascii_digit());

@@ -18,7 +18,8 @@ use crate::typed::{TypeName, elements};
 /// The number of CSV records in a batch.
 const BATCH_RECORDS: usize = 8192;
 
-/// The error message for a CSV file whose records changed between the two passes.
+/// The error message for a CSV file that another program changes during the import. The records of
+/// such a file differ between the two passes.
 const CHANGED: &str = "the file changed while it was read";
 
 /// The options of a CSV import.
@@ -35,10 +36,10 @@ pub(crate) struct CsvOptions {
     pub(crate) has_index: bool,
 }
 
-/// The name that an unnamed index column of a CSV file gets, as in AnnData.
+/// The name of an unnamed index column of a CSV file, as in AnnData.
 pub(crate) const INDEX: &str = "_index";
 
-/// A CSV file as a table whose columns and datatypes are known.
+/// A CSV file as a table with known columns and datatypes.
 #[derive(Debug, Clone)]
 pub(crate) struct Table {
     path: PathBuf,
@@ -56,8 +57,8 @@ pub(super) struct Batches {
     is_done: bool,
 }
 
-/// Returns the compound datatype of a CSV table, with a member for each column, and a member for
-/// each mask.
+/// Returns a compound datatype with a member for each CSV column and a member for each mask of
+/// missing values.
 fn compound(
     columns: &[Column],
     masked: &[String],
@@ -70,7 +71,7 @@ fn compound(
     packed(members.iter().map(|(name, datatype)| Ok((name.as_str(), datatype.clone()))))
 }
 
-/// Returns a field of a CSV record. [`Batches::next`] has checked the number of fields.
+/// Returns a field of a CSV record. `Batches::next` has checked the number of fields.
 pub(super) fn field(record: &[String], number: usize) -> &str {
     record.get(number).map_or("", String::as_str)
 }
@@ -134,15 +135,15 @@ impl Table {
             .collect()
     }
 
-    /// Returns the names of the CSV columns that get a mask for missing values.
+    /// Returns the names of the CSV columns that get a mask of missing values.
     fn masked(&self) -> Result<Vec<String>> {
         let nulls: Vec<(&str, Nulls)> =
             self.columns.iter().map(|column| (column.name.as_str(), column.nulls())).collect();
         masked(nulls.iter().map(|(name, nulls)| (*name, nulls)))
     }
 
-    /// Returns a common column for all values, if the table has no column names and only numbers.
-    /// Such a table becomes an array.
+    /// Returns a common column for all values of a CSV table, if the table has no column names and
+    /// only numbers. Such a table becomes an array.
     fn matrix(&self) -> Option<Column> {
         let (first, rest) = self.columns.split_first()?;
         let whole = rest.iter().fold(first.clone(), |whole, column| whole.joined(column));
@@ -154,8 +155,8 @@ impl Table {
         }
     }
 
-    /// Creates a dataset of compounds with a member for each column. If the columns have no names
-    /// and all values are numbers, creates an array of two dimensions.
+    /// Creates a dataset of compounds with a member for each CSV column. If the columns have no
+    /// names and all values are numbers, creates an array of two dimensions.
     pub(crate) fn write(&self, new: &NewObject<'_>, storage: &Storage<'_>) -> Result<()> {
         if self.columns.is_empty() {
             bail!("the CSV table has no columns");
@@ -203,7 +204,8 @@ impl Table {
         })
     }
 
-    /// Creates a group with a dataset for each CSV column, and a dataset for each mask.
+    /// Creates a group with a dataset for each CSV column, and a dataset for each mask of missing
+    /// values.
     pub(crate) fn write_columns(&self, new: &NewObject<'_>, storage: &Storage<'_>) -> Result<()> {
         let masked = self.masked()?;
         let group = new.group()?;
@@ -242,7 +244,7 @@ impl Table {
         })
     }
 
-    /// Calls `visit` with batches of CSV records and the number of the first record of each batch.
+    /// Calls `visit` with each batch of CSV records and the number of the batch's first record.
     fn each_batch(&self, mut visit: impl FnMut(u64, &[Vec<String>]) -> Result<()>) -> Result<()> {
         let mut reader = self.reader()?;
         while let Some((start, batch)) = reader.next(self)? {
@@ -262,7 +264,8 @@ impl Table {
 }
 
 impl Batches {
-    /// Returns the next batch of CSV records of `table`, and the number of its first record.
+    /// Returns the next batch of CSV records of `table`, and the number of the batch's first
+    /// record.
     pub(super) fn next(&mut self, table: &Table) -> Result<Option<(u64, Vec<Vec<String>>)>> {
         let (start, mut batch) = (self.start, Vec::new());
         while !self.is_done && batch.len() < BATCH_RECORDS {
@@ -283,7 +286,8 @@ impl Batches {
     }
 }
 
-/// Checks that the column names of a CSV file can name members: not empty and not equal.
+/// Checks that the column names of a CSV file can be names of members: no name is empty, and all
+/// names are distinct.
 fn check_names(columns: &[Column]) -> Result<()> {
     for (number, column) in columns.iter().enumerate() {
         if column.name.is_empty() {

@@ -12,10 +12,10 @@ use csv::{ByteRecord, Reader, ReaderBuilder};
 /// The largest size of a CSV record, in bytes.
 const MAX_RECORD_BYTES: usize = 64 << 20;
 
-/// The number of records that are inspected to detect the delimiter.
+/// The number of CSV records that are inspected to detect the delimiter.
 const DETECT_RECORDS: usize = 50;
 
-/// The characters that may be detected as the delimiter, the most frequent one first.
+/// The characters that may be detected as the delimiter of a CSV file, the most frequent one first.
 const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
 
 /// The byte order mark in UTF-8, with which some programs begin a file.
@@ -34,7 +34,7 @@ pub(super) struct Records {
     last: Option<csv::Position>,
 }
 
-/// A file reader that limits the number of bytes between two records.
+/// A file reader with a limit on the number of bytes between the starts of two CSV records.
 struct Limited {
     file: File,
     left: Rc<Cell<usize>>,
@@ -88,8 +88,8 @@ impl Records {
         Ok(true)
     }
 
-    /// Checks that the last record of the file at `path` has no quoted field without a closing
-    /// quotation mark. The reader accepts such a field, which contains the rest of the file.
+    /// Checks that the last record of the CSV file at `path` has a closing quotation mark for each
+    /// quoted field. The record reader does not check this.
     pub(super) fn check_end(&self, path: &Path) -> Result<()> {
         let Some(position) = &self.last else { return Ok(()) };
         let start = position
@@ -116,8 +116,8 @@ fn skip_byte_order_mark(file: &mut File) -> Result<u64> {
     Ok(skipped)
 }
 
-/// Returns true if the records end inside a quoted field. Quotation marks inside other fields are
-/// text.
+/// Returns true if the CSV records end inside a quoted field. Quotation marks inside other fields
+/// are text.
 fn ends_in_quotes(records: &[u8], delimiter: u8) -> bool {
     let (mut quoted, mut begins) = (false, true);
     let mut bytes = records.iter().copied().peekable();
@@ -133,8 +133,8 @@ fn ends_in_quotes(records: &[u8], delimiter: u8) -> bool {
     quoted
 }
 
-/// Returns the delimiter: the character that divides each of the first records into the same number
-/// of fields, and into more than one. Returns a comma if no character does so.
+/// Returns the delimiter of a CSV file: a character that divides each of the first records into the
+/// same number of fields, at least two. Returns a comma if there is no such character.
 pub(super) fn detect(path: &Path) -> Result<u8> {
     let mut best = (1, b',');
     for delimiter in DELIMITERS {

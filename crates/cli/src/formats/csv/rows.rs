@@ -30,7 +30,7 @@ impl Writer {
         Self { out, has_header: false, escape_formulas }
     }
 
-    /// Returns a text as a CSV field, in quotes if necessary.
+    /// Returns a text as a CSV field, with quotes if necessary.
     fn text(&self, text: &str) -> String {
         if self.escape_formulas { field(&without_formula(text.to_owned())) } else { field(text) }
     }

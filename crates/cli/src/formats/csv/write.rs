@@ -17,7 +17,7 @@ use crate::values::blocks::coordinates;
 use crate::values::paths::Paths;
 use crate::values::{Decoder, Value, complex_base};
 
-/// The largest number of CSV columns for the elements of one array. A larger array becomes one
+/// The largest number of CSV columns for one array element. If the array is larger, it becomes one
 /// column.
 const MAX_COLUMNS: u64 = 4096;
 
@@ -51,8 +51,8 @@ pub(crate) fn write_records(
     })
 }
 
-/// Writes a CSV record for each defined element: columns for the coordinates, then the columns of
-/// the element.
+/// Writes a CSV record for each defined element of a sparse dataset: columns for the coordinates,
+/// then the columns of the element.
 pub(crate) fn write_defined(
     output: &mut OutputTarget,
     file: &File,
@@ -87,7 +87,7 @@ pub(crate) fn write_defined(
     })
 }
 
-/// Checks that the number of fields of a record equals the number of columns of the header.
+/// Checks that a CSV record has as many fields as the header has columns.
 fn check_fields(fields: &[String], columns: usize) -> Result<()> {
     if fields.len() != columns {
         bail!("a CSV record has {} fields, but the table has {columns} columns", fields.len());
@@ -95,7 +95,7 @@ fn check_fields(fields: &[String], columns: usize) -> Result<()> {
     Ok(())
 }
 
-/// Returns a text as a CSV field, in quotes if RFC 4180 requires them.
+/// Returns a text as a CSV field, with quotes if RFC 4180 requires them.
 pub(super) fn field(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) || text.starts_with(' ') || text.ends_with(' ') {
         return format!("\"{}\"", text.replace('"', "\"\""));
@@ -108,8 +108,8 @@ fn column(name: &str, style: Style) -> String {
     if style == Style::NoFormula { field(&without_formula(name.to_owned())) } else { field(name) }
 }
 
-/// Returns the column names of a compound: `member`, `member.inner` and `array[i,j]`. Returns
-/// `None` for other datatypes.
+/// Returns the CSV column names for a compound datatype: `member`, `member.inner` and `array[i,j]`.
+/// Returns `None` for other datatypes.
 pub(crate) fn header(datatype: &Datatype) -> Option<Vec<String>> {
     let DatatypeClass::Compound(_) = &datatype.class else { return None };
     if complex_base(datatype).is_some() {
@@ -137,13 +137,13 @@ fn add_columns(columns: &mut Vec<String>, name: String, datatype: &Datatype) {
     }
 }
 
-/// Returns true if each element of an array gets a CSV column of its own.
+/// Returns true if each item of an array element gets a CSV column of its own.
 fn has_columns(array: &Datatype) -> bool {
     width(array).is_some_and(|columns| columns <= MAX_COLUMNS)
 }
 
-/// Returns the number of columns of a type with a column for each element of its arrays. Returns
-/// `None` if the number does not fit in 64 bits.
+/// Returns the number of CSV columns of a datatype, in which each item of an array has a column.
+/// Returns `None` if the number does not fit in 64 bits.
 fn width(datatype: &Datatype) -> Option<u64> {
     match &datatype.class {
         DatatypeClass::Array(array) => {
@@ -157,7 +157,7 @@ fn width(datatype: &Datatype) -> Option<u64> {
     }
 }
 
-/// Returns the indices of an array's elements in C order: `0,0`, `0,1`, ….
+/// Returns the index texts of an array's items in C order: `0,0`, `0,1`, ….
 fn indices(dims: &[u32]) -> Vec<String> {
     let mut all = vec![String::new()];
     for size in dims {
@@ -170,7 +170,7 @@ fn indices(dims: &[u32]) -> Vec<String> {
     all
 }
 
-/// Appends the CSV fields of a decoded record to `found`, in the order of [`header`].
+/// Appends the CSV fields of a decoded record to `found`, in the order of the column names.
 fn fields(datatype: &Datatype, value: &Value, style: Style, found: &mut Vec<String>) {
     match (&datatype.class, value) {
         (DatatypeClass::Compound(compound), Value::Record(members)) => {
@@ -195,8 +195,8 @@ fn items(depth: usize, base: &Datatype, value: &Value, style: Style, found: &mut
     }
 }
 
-/// A writer of CSV records for elements that are not compounds. A record has the elements of the
-/// last dimension; in a one-dimensional dataset, each element is a record.
+/// A writer of CSV records for elements that are not compounds. A record contains the elements
+/// along the last dimension. In a one-dimensional dataset, each element is a record.
 #[derive(Debug)]
 struct Records {
     row: u64,

@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result, bail};
 use arrow_schema::{DataType, Field, Fields};
 use serde_json::{Number, Value};
 
-/// The type that fits all values of a JSON lines column that were read so far.
+/// The type of a JSON lines column, which fits all values that were read so far.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Kind {
     /// All values are null.
@@ -28,7 +28,7 @@ pub(super) enum Kind {
     Object(Vec<(String, Self)>),
 }
 
-/// The largest integer up to which floating-point numbers of 64 bits represent every integer.
+/// The largest integer up to which 64-bit floating-point numbers represent every integer.
 const MAX_EXACT_INTEGER: u64 = 1 << 53;
 
 impl Kind {
@@ -57,7 +57,7 @@ impl Kind {
         }
     }
 
-    /// Returns the type that fits the values of a JSON lines column so far and one more value.
+    /// Returns the type that fits all previous values of the JSON lines column and one more value.
     pub(super) fn with(self, value: &Value) -> Result<Self> {
         if let (Self::Object(mut members), Value::Object(object)) = (self.clone(), value) {
             for (name, value) in object {
@@ -114,7 +114,7 @@ impl Kind {
         }
     }
 
-    /// Returns the Arrow type for a JSON lines column. Columns without values are text.
+    /// Returns the Arrow type of a JSON lines column. Columns without values are text.
     pub(super) fn data_type(&self) -> DataType {
         match self {
             Self::Null | Self::Text => DataType::Utf8,

@@ -20,7 +20,7 @@ use serde_json::Value;
 use self::kinds::Kind;
 use super::table::{Opened, TableWriter, flushed, guarded_batches};
 
-/// The number of rows in a batch of JSON lines.
+/// The number of rows in a batch of a JSON lines file.
 const BATCH_ROWS: usize = 8192;
 
 /// The largest size of a line in a JSON lines file, in bytes.

@@ -35,8 +35,8 @@ impl Field {
     }
 }
 
-/// The symmetry of a Matrix Market matrix: the relation between an entry and the mirrored entry
-/// across the diagonal.
+/// The symmetry of a matrix in a Matrix Market file: the relation between an entry and the entry
+/// mirrored at the diagonal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Symmetry {
     General,

@@ -22,7 +22,7 @@ pub(crate) fn is_matrix_market(path: &Path) -> bool {
     read.is_ok() && start.eq_ignore_ascii_case(b"%%MatrixMarket")
 }
 
-/// Opens the text of a Matrix Market file, decompressed if the file is a gzip file.
+/// Opens the text of a Matrix Market file. Decompresses gzip files.
 fn text_of(path: &Path) -> Result<Box<dyn BufRead>> {
     let mut file = BufReader::with_capacity(1 << 18, File::open(path)?);
     if file.fill_buf()?.starts_with(&GZIP) {
@@ -87,8 +87,8 @@ impl Reader {
         Ok((shape, count.context("the number of values in the matrix does not fit in 64 bits")?))
     }
 
-    /// Moves the current matrix coordinates down to the lower triangle, because a Matrix Market
-    /// array of a symmetric matrix has no lines for other elements.
+    /// Moves the current coordinates down to the lower triangle. An array of a symmetric matrix has
+    /// no lines for other elements.
     fn enter_triangle(&mut self) {
         let [row, column] = self.at;
         let first = match self.banner.symmetry {
@@ -100,7 +100,7 @@ impl Reader {
         self.at = [row.max(first), column];
     }
 
-    /// Reads one line of a Matrix Market file, and appends its entries to the batch.
+    /// Reads one line of the Matrix Market file, and appends its entries to the batch.
     fn entry(&mut self, batch: &mut Batch) -> Result<()> {
         let line = self.lines.next()?;
         let Some(line) = line else {
@@ -160,8 +160,8 @@ impl Reader {
     }
 }
 
-/// Returns the number of value lines that a Matrix Market array has. Returns `None` if the number
-/// does not fit in 64 bits.
+/// Returns the number of value lines of a Matrix Market array. Returns `None` if the number does
+/// not fit in 64 bits.
 fn value_count(rows: u64, columns: u64, symmetry: Symmetry) -> Option<u64> {
     let triangle = |side: u64| Some(rows.checked_mul(side)? / 2);
     match symmetry {
@@ -172,7 +172,7 @@ fn value_count(rows: u64, columns: u64, symmetry: Symmetry) -> Option<u64> {
     }
 }
 
-/// Parses an index of a Matrix Market entry, which counts from 1, and returns it counted from 0.
+/// Parses a matrix index, which counts from 1. Returns the index counted from 0.
 fn index(word: Option<&str>, subject: &str, size: u64) -> Result<u64> {
     let word = word.with_context(|| format!("the {subject} is missing"))?;
     if let Ok(index @ 1..) = word.parse::<u64>()
@@ -184,7 +184,7 @@ fn index(word: Option<&str>, subject: &str, size: u64) -> Result<u64> {
     bail!("the {subject} {index} must be from 1 to {size}")
 }
 
-/// Parses the value of a Matrix Market entry into the buffer. Returns the bytes of the value.
+/// Parses a matrix value and stores it in a buffer. Returns the bytes of the value.
 fn value<'w, 'b>(
     field: Field,
     words: &mut impl Iterator<Item = &'w str>,
@@ -221,7 +221,7 @@ fn whole<T: std::str::FromStr>(word: &str) -> Result<T> {
     word.parse().ok().with_context(|| format!("`{word}` is not an integer of 64 bits"))
 }
 
-/// Appends the value of the matrix entry that is mirrored across the diagonal.
+/// Appends the value of the matrix entry mirrored at the diagonal.
 fn mirrored(banner: Banner, value: &[u8], values: &mut Vec<u8>) -> Result<()> {
     let start = values.len();
     values.extend_from_slice(value);

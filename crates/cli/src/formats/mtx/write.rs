@@ -11,8 +11,8 @@ use hyperslab::H5Type;
 use crate::entries::{Batch, Element, Sink, Spool};
 use crate::output_target::OutputTarget;
 
-/// A sink that writes a Matrix Market file. Entries go to a temporary file first, because the file
-/// states their number before the entries.
+/// A receiver of matrix entries that writes a Matrix Market file. Entries go to a temporary file
+/// first, because the file states their number before the entries.
 pub(crate) struct Writer {
     output: OutputTarget,
     level: Option<u32>,
@@ -23,15 +23,15 @@ pub(crate) struct Writer {
     text: Vec<u8>,
 }
 
-/// The storage of the written entry lines of a Matrix Market file.
+/// The temporary file with the entry lines of a Matrix Market file, plain or compressed.
 enum Entries {
     Plain(Spool),
     Compressed(Box<GzEncoder<Spool>>),
 }
 
 impl Writer {
-    /// Creates a Matrix Market writer to `output`, compressed by gzip if there is a level.
-    /// Temporary files go to `folder`.
+    /// Creates a writer of a Matrix Market file to `output`, compressed by gzip if a level is
+    /// given. Temporary files go to `folder`.
     pub(crate) fn new(output: OutputTarget, level: Option<u32>, folder: &Path) -> Result<Self> {
         let spool = Spool::new(folder)?;
         let entries = match level {

@@ -9,7 +9,7 @@ use super::time;
 use crate::output::escape;
 use crate::values::complex_base;
 
-/// The size of a character in UCS-4, in bytes.
+/// The size in bytes of a character in UCS-4, the string encoding of npy files.
 const UCS4_BYTES: u32 = 4;
 
 /// The element type that the header of an npy file states.
@@ -129,7 +129,7 @@ fn member(field: &Literal) -> Result<(String, Datatype)> {
     Ok((name.clone(), Datatype::array(dims, base)))
 }
 
-/// The NumPy type in which elements are written to an npy file.
+/// The NumPy type of elements in a written npy file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct WrittenDescr {
     /// The `descr` as a Python literal: `'<f8'`, `[('a', '<i4')]`.
@@ -141,12 +141,12 @@ pub(crate) struct WrittenDescr {
     pub(crate) dims: Vec<u32>,
 }
 
-/// The largest nesting depth of a type that an npy header describes.
+/// The largest nesting depth of a NumPy type.
 const MAX_LEVELS: usize = 32;
 
 impl WrittenDescr {
-    /// Returns NumPy's type for a datatype: the same type if NumPy has it, else the next larger
-    /// one.
+    /// Returns the NumPy type for a datatype: the same type if NumPy has it, else the next larger
+    /// type.
     pub(crate) fn of(datatype: &Datatype) -> Result<Self> {
         Self::nested(datatype, 0)
     }
@@ -194,7 +194,7 @@ impl WrittenDescr {
     }
 }
 
-/// Returns a NumPy type without dimensions. Its literal is the quoted name.
+/// Returns a NumPy type without dimensions. The text of the type in the header is its quoted name.
 fn simple(name: String, datatype: Datatype) -> WrittenDescr {
     WrittenDescr { literal: format!("'{name}'"), datatype, dims: Vec::new() }
 }
@@ -212,8 +212,8 @@ fn number(letter: char, byte_order: ByteOrder, datatype: Datatype) -> WrittenDes
     simple(format!("{}{letter}{size}", order(byte_order, size)), datatype)
 }
 
-/// Returns the IEEE type of two, four or eight bytes that represents all values of `datatype`, or
-/// the largest of these types.
+/// Returns the IEEE floating-point type of two, four or eight bytes that represents all values of
+/// `datatype`. If no such type does, returns the largest one.
 fn float_of(float_order: FloatOrder, datatype: &Datatype) -> WrittenDescr {
     let order = match float_order {
         FloatOrder::BigEndian => ByteOrder::BigEndian,
@@ -247,7 +247,7 @@ fn complex(datatype: &Datatype) -> Result<WrittenDescr> {
     Ok(simple(format!("{sign}c{size}"), datatype))
 }
 
-/// Returns a complex datatype whose parts have another datatype. The class and the member names
+/// Returns a complex datatype with another datatype of its parts. The class and the member names
 /// stay the same, so that a conversion exists.
 fn rebuilt(datatype: &Datatype, part: Datatype) -> Datatype {
     match &datatype.class {
@@ -256,8 +256,8 @@ fn rebuilt(datatype: &Datatype, part: Datatype) -> Datatype {
     }
 }
 
-/// Returns the NumPy type of records. If NumPy has the types of all members, the members keep their
-/// offsets, and unnamed fields fill the gaps. Otherwise, the members are packed.
+/// Returns the NumPy type of compound elements. If NumPy has the types of all members, the members
+/// keep their offsets, and unnamed fields fill the gaps. Otherwise, the members are packed.
 fn record(datatype: &Datatype, compound: &Compound, level: usize) -> Result<WrittenDescr> {
     let mut members: Vec<(&Member, WrittenDescr)> = Vec::new();
     for member in &compound.members {

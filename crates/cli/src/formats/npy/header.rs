@@ -68,14 +68,14 @@ impl Header {
         Ok(Self { descr, shape, fortran, length })
     }
 
-    /// Returns the size of all elements in bytes, or an error if the size overflows.
+    /// Returns the size in bytes of all elements of the npy file. Returns an error on overflow.
     pub(crate) fn bytes(&self) -> Result<u64> {
         let sizes = self.shape.iter().copied().chain([self.descr.size().into()]);
         Ok(product("size of the elements", sizes)?)
     }
 }
 
-/// Encodes a header for elements of the type `descr` in C order. Padding ends the header at a
+/// Encodes an npy header for elements of the type `descr` in C order. Padding ends the header at a
 /// multiple of 64 bytes.
 pub(crate) fn encode(descr: &str, shape: impl Iterator<Item = u64>) -> Result<Vec<u8>> {
     let shape: Vec<String> = shape.map(|size| format!("{size},")).collect();
@@ -103,12 +103,12 @@ pub(crate) fn encode(descr: &str, shape: impl Iterator<Item = u64>) -> Result<Ve
     Ok(bytes)
 }
 
-/// Decodes an unsigned little-endian number of an npy file.
+/// Decodes an unsigned little-endian number of an npy header.
 pub(super) fn little(bytes: &[u8]) -> u32 {
     number(bytes.iter().rev())
 }
 
-/// Decodes an unsigned big-endian number from bytes.
+/// Decodes an unsigned big-endian number of an npy file.
 pub(super) fn number<'b>(bytes: impl Iterator<Item = &'b u8>) -> u32 {
     bytes.fold(0, |number, byte| number << 8 | u32::from(*byte))
 }

@@ -15,7 +15,7 @@ pub(super) enum Literal {
 }
 
 impl Literal {
-    /// Parses the Python literal of an npy header. Blanks may follow the literal.
+    /// Parses a Python literal in an npy header. Blanks may follow the literal.
     pub(super) fn parse(text: &str) -> Result<Self> {
         let mut parser = Parser { rest: text };
         let literal = parser.literal(0)?;
@@ -26,7 +26,8 @@ impl Literal {
         Ok(literal)
     }
 
-    /// Returns the value of a key. Returns `None` if the literal is no dictionary with this key.
+    /// Returns the value of a key in a Python dictionary. Returns `None` if the literal is no
+    /// dictionary with this key.
     pub(super) fn get(&self, key: &str) -> Option<&Self> {
         match self {
             Self::Dictionary(entries) => entries.iter().find(|(name, _)| name == key).map(|(_, value)| value),
@@ -50,7 +51,7 @@ impl Literal {
     }
 }
 
-/// The largest nesting depth of the Python literal in an npy header.
+/// The largest nesting depth of a Python literal in an npy header.
 const MAX_LEVELS: usize = 64;
 
 struct Parser<'a> {

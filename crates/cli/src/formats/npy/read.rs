@@ -81,7 +81,7 @@ impl Source {
         Ok(BufReader::with_capacity(1 << 20, file))
     }
 
-    /// Reads the elements of a region of the npy array, in C order.
+    /// Reads the elements of a region of the npy file, in C order.
     fn read_region(
         &self,
         input: &mut BufReader<fs::File>,
@@ -120,12 +120,13 @@ impl Source {
         Ok(dataset.write_strings(selection, &texts.collect::<Result<Vec<String>>>()?)?)
     }
 
-    /// Returns the size of an npy element in memory, in bytes.
+    /// Returns the size in bytes of an npy element in memory.
     fn element_size(&self) -> Result<usize> {
         Ok(to_usize(self.descr.size().into())?)
     }
 
-    /// Checks that all elements are valid text. The check precedes the creation of the dataset.
+    /// Checks that all text elements of the npy file are valid. The check precedes the creation of
+    /// the dataset.
     fn check_texts(&self) -> Result<()> {
         let ReadDescr::Text(_, order) = &self.descr else { return Ok(()) };
         let mut input = self.elements()?;
@@ -137,7 +138,7 @@ impl Source {
         Ok(())
     }
 
-    /// Reads all elements of an npy file in Fortran order and returns them in C order.
+    /// Reads all elements of an npy file in Fortran order. Returns the elements in C order.
     fn in_c_order(&self) -> Result<Vec<u8>> {
         let size = self.element_size()?;
         let mut bytes = vec![0; to_usize(self.bytes)?];
@@ -162,7 +163,7 @@ impl Source {
     }
 }
 
-/// Decodes an npy string of UCS-4 characters, without trailing zeros.
+/// Decodes a string of UCS-4 characters of an npy file, without trailing zeros.
 fn text(element: &[u8], order: ByteOrder) -> Result<String> {
     let mut text = String::new();
     let (units, _) = element.as_chunks::<4>();

@@ -4,10 +4,10 @@
 /// The size of a NumPy time value, in bytes.
 pub(super) const BYTES: u32 = 8;
 
-/// The name of the attribute that states the time unit of a dataset.
+/// The name of the attribute with the unit of a dataset.
 pub(crate) const UNITS: &str = "units";
 
-/// The end of a unit of times that count from 1970, as NumPy does.
+/// The text at the end of a CF time unit whose times count from 1970, as in NumPy.
 const EPOCH: &str = " since 1970-01-01";
 
 /// The names of time units: in NumPy, and in the CF conventions.

@@ -11,12 +11,12 @@ use super::header::encode;
 use super::time::type_of;
 use crate::selection::blocks::Blocks;
 
-/// The length of the longest string that can be written, in characters. The writer pads each string
-/// to the length of the longest one.
+/// The length of the longest string that can be written to an npy file, in characters. The writer
+/// pads each string to the length of the longest one.
 const MAX_TEXT_CHARACTERS: usize = 1 << 16;
 
-/// Writes an npy file: the header and all elements. `units` is the unit of the elements; integers
-/// become NumPy times if NumPy has the unit.
+/// Writes an npy file: the header and all elements. `units` is the unit of the elements. If NumPy
+/// has a time type with this unit, integers become NumPy times.
 pub(crate) fn write(
     output: &mut impl Write,
     datatype: &Datatype,
@@ -51,8 +51,8 @@ pub(crate) fn write(
     })
 }
 
-/// Writes variable-length strings as UCS-4 strings with the length of the longest string. Reads the
-/// strings twice.
+/// Writes variable-length strings to an npy file as UCS-4 strings with the length of the longest
+/// string. Reads the strings twice.
 fn write_texts(output: &mut impl Write, shape: &[u64], blocks: &Blocks<'_>) -> Result<()> {
     let mut longest = 0;
     each_text(blocks, |text| {

@@ -11,7 +11,7 @@ use flate2::bufread::DeflateDecoder;
 use hyperslab_exact::to_u64;
 use zip::{CompressionMethod, ZipArchive};
 
-/// The largest number of members in an npz archive.
+/// The largest number of members in an npz archive that can be read.
 const MAX_MEMBERS: usize = 1 << 16;
 
 /// An npz archive with its decoded directory.
@@ -21,7 +21,7 @@ pub(super) struct Archive {
     members: HashMap<String, Member>,
 }
 
-/// The directory entry of an archive member.
+/// The directory entry of a member of an npz archive.
 #[derive(Debug, Clone, Copy)]
 struct Member {
     start: u64,
@@ -105,8 +105,8 @@ enum Bytes {
     Deflated(DeflateDecoder<io::Take<BufReader<File>>>),
 }
 
-/// A reader of a decompressed archive member. It returns as many bytes as the directory states, and
-/// verifies their checksum at the last byte.
+/// A reader of a decompressed member of an npz archive. It returns as many bytes as the directory
+/// states, and verifies their checksum at the last byte.
 pub(super) struct MemberReader {
     bytes: Bytes,
     left: u64,

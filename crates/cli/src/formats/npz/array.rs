@@ -43,7 +43,7 @@ impl Array {
         Ok(Self { name: name.to_owned(), descr: header.descr, shape: header.shape, reader })
     }
 
-    /// Returns the datatype of the elements of an npz array. Returns an error for text.
+    /// Returns the datatype of the array elements in an npz archive. Returns an error for text.
     pub(super) fn datatype(&self) -> Result<&Datatype> {
         match &self.descr {
             ReadDescr::Stored(datatype) => Ok(datatype),
@@ -52,7 +52,8 @@ impl Array {
         }
     }
 
-    /// Reads a small array. Returns an error if the array has more than `most` bytes.
+    /// Reads the bytes of a small array of an npz archive. Returns an error if the array has more
+    /// than `most` bytes.
     pub(super) fn bytes(mut self, most: u64) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         let read = (&mut self.reader).take(most + 1).read_to_end(&mut bytes);
@@ -63,8 +64,9 @@ impl Array {
         Ok(bytes)
     }
 
-    /// Returns the array as a column of elements that are converted to a datatype. `part` is the
-    /// number of the first element and the number of elements; `None` means all elements.
+    /// Returns the npz array as a column of elements that are converted to a datatype. `part`
+    /// states the number of the first element and the number of elements. `None` means all
+    /// elements.
     pub(super) fn column(mut self, to: &Datatype, part: Option<(u64, u64)>) -> Result<ArrayColumn> {
         let conversion = Conversion::new(self.datatype()?, to)?;
         let all = product("number of elements", self.shape.iter().copied())?;

@@ -11,10 +11,10 @@ use super::array::Array;
 use crate::entries::{Column, Compressed, Compression, Coordinates, Element, Indices, Source};
 use crate::formats::npy::descr::ReadDescr;
 
-/// The largest size of the npz arrays `format` and `shape`, in bytes.
+/// The largest size of the arrays `format` and `shape` of an npz matrix, in bytes.
 const MAX_TEXT_BYTES: u64 = 1 << 10;
 
-/// Opens the sparse matrix in an npz archive that SciPy's `save_npz` wrote.
+/// Opens the matrix in an npz archive that SciPy's `save_npz` has made.
 pub(crate) fn open(path: &Path) -> Result<Box<dyn Source>> {
     let archive = Archive::open(path)?;
     if !archive.has("format") {
@@ -66,7 +66,7 @@ fn indices(name: &'static str, array: Array, part: Option<(u64, u64)>) -> Result
     Ok(Indices::new(name, Box::new(array.column(&Indices::datatype(), part)?)))
 }
 
-/// Opens a one-dimensional array of indices in an npz archive.
+/// Opens a one-dimensional array of matrix indices in an npz archive.
 fn line(archive: &Archive, name: &'static str) -> Result<Indices> {
     let array = Array::open(archive, name)?;
     if array.shape.len() != 1 {

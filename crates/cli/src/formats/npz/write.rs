@@ -13,8 +13,8 @@ use crate::formats::npy::descr::WrittenDescr;
 use crate::formats::npy::header::encode;
 use crate::output_target::OutputTarget;
 
-/// The arrays of a matrix in compressed rows. Temporary files hold the arrays until the archive is
-/// written.
+/// The arrays of a matrix in compressed rows. Temporary files contain the arrays until the npz
+/// archive is written.
 struct Rows {
     shape: [u64; 2],
     element: Element,
@@ -26,7 +26,7 @@ struct Rows {
     count: u64,
 }
 
-/// A sink that writes an npz file of a matrix in compressed rows.
+/// A receiver of matrix entries that writes an npz file in compressed rows.
 pub(crate) struct Writer<'a> {
     output: OutputTarget,
     level: u32,
@@ -35,7 +35,8 @@ pub(crate) struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    /// Creates a writer to `output` with a compression level. Temporary files go to `folder`.
+    /// Creates a writer of an npz matrix to `output` with a compression level. Temporary files go
+    /// to `folder`.
     pub(crate) fn new(output: OutputTarget, level: u32, folder: &'a Path) -> Self {
         Self { output, level, folder, rows: None }
     }

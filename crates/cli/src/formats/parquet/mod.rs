@@ -20,7 +20,7 @@ use parquet::file::properties::WriterProperties;
 
 use crate::formats::table::{Opened, TableWriter, flushed, guarded, guarded_batches};
 
-/// The number of Parquet rows in a batch.
+/// The number of rows in a batch of a Parquet table.
 const BATCH_ROWS: usize = 8192;
 
 /// Opens a Parquet file as a table.
@@ -41,7 +41,7 @@ pub(crate) fn open(path: &Path) -> Result<Opened> {
     })
 }
 
-/// A writer of Parquet files, compressed by Snappy.
+/// A writer of tables to Parquet files, compressed by Snappy.
 pub(crate) struct Writer(ArrowWriter<BufWriter<File>>);
 
 impl Writer {

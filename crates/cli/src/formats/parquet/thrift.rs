@@ -4,14 +4,14 @@
 use anyhow::{Context as _, Result, bail};
 use hyperslab_exact::to_usize;
 
-/// The largest nesting depth of structures in the header of a Parquet page.
+/// The largest nesting depth of structures in a Parquet page header.
 const MAX_LEVELS: usize = 16;
 
-/// The first byte of each of the fields 1 to 3 of a page header, which are 32-bit integers.
+/// The first byte of each of the fields 1 to 3 of a Parquet page header. These fields are 32-bit
+/// integers.
 const INTEGER_FIELD: u8 = 0x15;
 
-/// The type code in Thrift's compact protocol that ends a structure. The codes of other types
-/// follow.
+/// The type code that ends a structure in Thrift's compact protocol.
 const STOP: u8 = 0;
 const TRUE: u8 = 1;
 const FALSE: u8 = 2;
@@ -41,11 +41,11 @@ pub(super) struct PageHeader<'b> {
 /// The number of the page kind for data pages of version 2 (in zigzag encoding).
 const DATA_PAGE_V2: u64 = 3 << 1;
 
-/// The number of the page header field that describes a Parquet data page of version 2.
+/// The number of the field that describes a data page of version 2 in a Parquet page header.
 const V2_FIELD: i64 = 8;
 
 impl<'b> PageHeader<'b> {
-    /// Decodes the header of a Parquet page. Returns the header and the bytes that follow it.
+    /// Decodes a Parquet page header. Returns the header and the bytes that follow the header.
     pub(super) fn decode(bytes: &'b [u8]) -> Result<(Self, &'b [u8])> {
         let mut reader = Reader(bytes);
         let kind = reader.integer_field()?;
@@ -69,8 +69,8 @@ impl<'b> PageHeader<'b> {
     }
 }
 
-/// The sizes of the level data of a data page of version 2, and true if its values are not
-/// compressed.
+/// The sizes of the level data in a Parquet data page of version 2, and a flag that is true for
+/// uncompressed values.
 #[derive(Debug, Default)]
 struct Levels {
     definition: u64,
@@ -106,8 +106,8 @@ impl Reader<'_> {
         bail!("an integer in the header of a page has more than 64 bits")
     }
 
-    /// Reads the next header field, which must be an integer whose field number is one more than
-    /// the last.
+    /// Reads the next field of a Parquet page header. The field must be an integer, and its number
+    /// one more than the number of the last field.
     fn integer_field(&mut self) -> Result<u64> {
         if self.byte()? != INTEGER_FIELD {
             bail!("the header of a page does not begin with its kind and sizes");
@@ -136,8 +136,8 @@ impl Reader<'_> {
         Ok(Some((number, head & 0xf)))
     }
 
-    /// Reads the header fields after the page kind and the two page sizes. Returns the sizes of the
-    /// level data.
+    /// Reads the fields of a Parquet page header after the page kind and the two page sizes.
+    /// Returns the sizes of the level data.
     fn fields_after_sizes(&mut self) -> Result<Levels> {
         let (mut last, mut levels) = (3, Levels::default());
         while let Some((number, kind)) = self.field(last)? {
@@ -151,7 +151,7 @@ impl Reader<'_> {
         Ok(levels)
     }
 
-    /// Reads the header of a data page of version 2. Returns the sizes of the level data.
+    /// Reads the header of a Parquet data page of version 2. Returns the sizes of the level data.
     fn levels(&mut self) -> Result<Levels> {
         let (mut last, mut levels) = (0, Levels::default());
         while let Some((number, kind)) = self.field(last)? {

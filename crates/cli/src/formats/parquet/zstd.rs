@@ -13,8 +13,8 @@ use zstd_rs::Decompressor;
 
 use super::thrift::PageHeader;
 
-/// Returns a file with the same table but without compression by Zstandard, and its metadata.
-/// Returns `None` if the table has no column with such compression.
+/// Returns a Parquet file with the same table without Zstandard compression, and the metadata of
+/// this file. Returns `None` if no column has this compression.
 pub(super) fn without_zstd(
     file: &mut File,
     metadata: &ParquetMetaData,
@@ -46,8 +46,8 @@ fn is_zstd(column: &ColumnChunkMetaData) -> bool {
     matches!(column.compression(), Compression::ZSTD(_))
 }
 
-/// Returns a column chunk without Zstandard compression: its bytes, and its metadata for a chunk at
-/// the offset `at`.
+/// Returns a Parquet column chunk without Zstandard compression. Returns its bytes, and its
+/// metadata for a column chunk at the offset `at`.
 fn rewritten(
     file: &mut File,
     column: &ColumnChunkMetaData,
@@ -92,11 +92,11 @@ fn rewritten(
     Ok((bytes, builder.build()?))
 }
 
-/// The number of the Parquet page kind for dictionary pages (in zigzag encoding).
+/// The number of the page kind for dictionary pages of Parquet files (in zigzag encoding).
 const DICTIONARY_PAGE: u64 = 2 << 1;
 
-/// Returns the pages of a column chunk without compression. Stores the offsets of the dictionary
-/// page and of the first data page in `pages`.
+/// Returns the pages of a Parquet column chunk without compression. Stores the offsets of the
+/// dictionary page and of the first data page in `pages`.
 fn decompressed(stored: &[u8], at: u64, pages: &mut (Option<i64>, Option<i64>)) -> Result<Vec<u8>> {
     let mut decoder = Decompressor::default();
     let (mut bytes, mut rest) = (Vec::new(), stored);

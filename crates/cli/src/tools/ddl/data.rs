@@ -4,14 +4,14 @@ use std::io::{self, Write};
 
 use super::spaces;
 
-/// The default width of an output line.
+/// The default width of an output line of elements in h5dump.
 pub(crate) const DEFAULT_COLUMNS: usize = 80;
 
 /// The number of columns that stay empty at the end of an output line, if lines begin with
 /// coordinates.
 const MARGIN_COLUMNS: usize = 3;
 
-/// A writer that fills each output line with as many elements as fit.
+/// A writer of elements that puts as many elements into each output line as fit.
 pub(crate) struct Lines<'o> {
     out: &'o mut dyn Write,
     indent: usize,
@@ -40,7 +40,7 @@ impl<'o> Lines<'o> {
         Self { out, indent, width, indices, values_only, single, column, long, begun }
     }
 
-    /// Writes an element. The first element of a row begins a new line.
+    /// Writes an element to the output lines. The first element of a row begins a new line.
     pub(crate) fn element(
         &mut self,
         coordinates: &[u64],
@@ -70,7 +70,7 @@ impl<'o> Lines<'o> {
         Ok(())
     }
 
-    /// Ends the last output line.
+    /// Ends the last output line of elements.
     pub(crate) fn end(self) -> io::Result<()> {
         if self.begun && !self.values_only { self.out.write_all(b"\n") } else { Ok(()) }
     }

@@ -12,7 +12,7 @@ use hyperslab_exact::to_usize;
 use super::super::printf::{self, Format};
 use super::{LEVEL, escape, spaces};
 
-/// The options for the text of elements, such as the format of numbers.
+/// The options for the text of elements in DDL, such as the format of numbers.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Style {
     /// True if characters that move the cursor are written as escapes.
@@ -27,7 +27,7 @@ pub(crate) struct Style {
 
 /// A provider of the names of objects to which references lead.
 pub(crate) trait Names {
-    /// Returns the kind and path of an object, such as `DATASET "file.h5/g/d"`.
+    /// Returns the kind and path of a referenced object, such as `DATASET "file.h5/g/d"`.
     fn of(&self, token: ObjectToken) -> String;
 }
 
@@ -39,9 +39,9 @@ pub(crate) struct Elements<'a> {
 }
 
 impl Elements<'_> {
-    /// Returns the text of an element. Further lines of the text are indented by at least `inside`
-    /// spaces, and the closing brace of a compound by [`LEVEL`] fewer spaces. `inside` must be at
-    /// least [`LEVEL`].
+    /// Returns the text of an element in DDL. Further lines of the text are indented by at least
+    /// `inside` spaces, and the closing brace of a compound by `LEVEL` fewer spaces. `inside` must
+    /// be at least `LEVEL`.
     pub(crate) fn text(&self, datatype: &Datatype, bytes: &[u8], inside: usize) -> Result<String> {
         let mut text = String::new();
         self.write(&mut text, datatype, bytes, inside)?;
@@ -184,7 +184,7 @@ impl Elements<'_> {
         Ok(())
     }
 
-    /// Returns the text of a reference that is part of an element or of a list of references.
+    /// Returns the DDL text of a reference that is part of an element or of a list of references.
     pub(crate) fn reference(&self, target: &ReferenceTarget) -> String {
         match target {
             ReferenceTarget::Object(token) | ReferenceTarget::Region(token, _) => self.names.of(*token),
@@ -201,9 +201,8 @@ impl Elements<'_> {
     }
 }
 
-/// Writes the texts of items, separated by `between`. Copies the text of the previous item if both
-/// have the same bytes, because the fill value of a small file may consist of millions of equal
-/// items.
+/// Writes the texts of items, separated by `between`. If two adjacent items have the same bytes,
+/// copies the text. Even a small file may have a fill value of millions of equal items.
 fn write_items<'i>(
     out: &mut String,
     items: impl Iterator<Item = &'i [u8]>,

@@ -6,13 +6,13 @@ pub(crate) mod region;
 pub(crate) mod space;
 pub(crate) mod types;
 
-/// The number of spaces per indentation level.
+/// The number of spaces per indentation level in DDL.
 pub(crate) const LEVEL: usize = 3;
 
-/// The replacement for a line break within text.
+/// The replacement for a line break within a DDL text.
 const NEW_LINE: &str = "\n           ";
 
-/// The replacement for a carriage return within text.
+/// The replacement for a carriage return within a DDL text.
 const RETURN: &str = "\r           ";
 
 pub(crate) fn spaces(count: usize) -> String {
@@ -27,8 +27,8 @@ pub(crate) fn quoted(bytes: &[u8]) -> String {
     text
 }
 
-/// Appends a text. With `escaped`, control characters, quotes and backslashes become escapes of C.
-/// Without it, characters that move the cursor stay unchanged.
+/// Appends a text to the output. With `escaped`, control characters, quotes and backslashes become
+/// escapes of C. Without it, characters that move the cursor stay unchanged.
 pub(crate) fn escape(out: &mut String, bytes: &[u8], escaped: bool) {
     for chunk in bytes.utf8_chunks() {
         for character in chunk.valid().chars() {

@@ -5,7 +5,7 @@ use hyperslab::{Hyperslab, Points, Selection};
 
 use super::spaces;
 
-/// The largest number of blocks of a region that are listed.
+/// The largest number of blocks of a region that the tools list.
 const MAX_BLOCKS: u64 = 1 << 20;
 
 /// The format of a list of points or blocks.

@@ -93,8 +93,8 @@ fn clear(arguments: &H5clearArguments, path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Removes the metadata cache image of a file. On opening, the library has already written the
-/// blocks of the image to their addresses.
+/// Removes the metadata cache image of a file. The library has already written the blocks of the
+/// image to their addresses when it opened the file.
 fn remove_image(path: &Path) -> Result<()> {
     if OpenOptions::new().open(path)?.info().cache_image.is_none() {
         warn("h5clear", "No cache image in the file");

@@ -77,7 +77,7 @@ impl H5copyArguments {
         Ok(options)
     }
 
-    /// Prints a line of the verbose output, if requested.
+    /// Prints a line of the verbose output of h5copy, if requested.
     fn print_detail(&self, line: &str) -> Result<()> {
         if self.verbose { print_line(line) } else { Ok(()) }
     }

@@ -37,7 +37,7 @@ pub(super) struct H5diffArguments {
     pub(super) version: bool,
 }
 
-/// The reason why h5diff rejects its arguments.
+/// The reason why h5diff rejects its arguments: a wrong value, an unknown option, or another error.
 #[derive(Debug)]
 pub(super) enum Refused {
     /// A wrong value, with the option.
@@ -109,7 +109,7 @@ impl H5diffArguments {
         Ok(())
     }
 
-    /// Parses an option that requires a value.
+    /// Parses an option of h5diff that requires a value.
     fn take_value(&mut self, option: &str, parser: &mut Parser) -> Result<(), Refused> {
         match option {
             "n" | "count" => {
@@ -139,7 +139,7 @@ impl H5diffArguments {
         Ok(())
     }
 
-    /// Returns the rules for the comparison of numbers that the options state.
+    /// Returns the rules for the comparison of numbers that the options of h5diff state.
     pub(super) fn rules(&self) -> Rules {
         Rules {
             absolute: self.absolute.filter(|limit| *limit > 0.0),
@@ -150,17 +150,17 @@ impl H5diffArguments {
         }
     }
 
-    /// Returns whether the output lists each difference.
+    /// Returns true if the output of h5diff lists each difference.
     pub(super) fn lists_differences(&self) -> bool {
         !self.quiet && (self.report || self.verbose.is_some())
     }
 
-    /// Returns whether the output also mentions equal objects.
+    /// Returns true if the output of h5diff also mentions equal objects.
     pub(super) fn is_verbose(&self) -> bool {
         self.verbose.is_some() && !self.quiet
     }
 
-    /// Returns an error message and the exit status if options exclude each other.
+    /// Returns an error message and the exit status if options of h5diff exclude each other.
     pub(super) fn conflict(&self) -> Option<(&'static str, u8)> {
         let tolerances = [self.absolute.is_some(), self.relative.is_some(), self.epsilon];
         if tolerances.iter().filter(|given| **given).count() > 1 {
@@ -175,7 +175,7 @@ impl H5diffArguments {
         None
     }
 
-    /// Returns the driver that the options state for a file.
+    /// Returns the driver for a file that the options of h5diff state.
     pub(super) fn driver(&self, file: usize) -> Result<Option<&str>> {
         let driver = self.drivers.get(file).and_then(Option::as_deref);
         if driver == Some("onion") {
@@ -189,8 +189,8 @@ const EXCLUSIVE: &str = "h5diff error: -d, -p and --use-system-epsilon options a
     use no more than one.\n\
     Try '-h' or '--help' option for more information or see the h5diff entry in the 'HDF5 Reference Manual'.";
 
-/// Parses a tolerance as the C tool does: the longest prefix that is a number, or else zero.
-/// Rejects negative and hexadecimal numbers.
+/// Parses a tolerance as the C tool h5diff does. Uses the longest prefix that is a number, or else
+/// zero. Rejects negative and hexadecimal numbers.
 fn tolerance(text: &str) -> Option<f64> {
     let trimmed = text.trim_start();
     if trimmed.starts_with('-') || trimmed.starts_with("0x") {

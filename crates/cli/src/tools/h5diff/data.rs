@@ -11,7 +11,8 @@ use super::types::{LineLevel, Verdict, size};
 use crate::compare::blocks::PlacedListener;
 use crate::compare::elements::Leaf;
 
-/// A listener that prints the differences between the elements of two datasets or attributes.
+/// A receiver of differences that prints them. It compares the elements of two datasets or
+/// attributes.
 pub(super) struct DifferencePrinter<'d, 'a> {
     pub(super) diff: &'d mut Diff<'a>,
     head: Head,
@@ -25,14 +26,14 @@ pub(super) struct DifferencePrinter<'d, 'a> {
     pub(super) regions_begun: bool,
 }
 
-/// The layout of the output: the head and the rows of the differences between elements.
+/// The layout of h5diff's output for differing elements: the head and the rows.
 pub(super) struct Layout {
     head: Head,
     rows: Rows,
 }
 
 impl Diff<'_> {
-    /// Prints the messages of a verdict. Returns whether the elements can be compared.
+    /// Prints the messages of the decision on a pair. Returns true if the elements can be compared.
     pub(super) fn print_verdict(&mut self, verdict: Verdict) -> Result<bool> {
         for (level, line) in verdict.lines {
             if self.is_verbose() || (level == LineLevel::VerboseOrListed && self.arguments.list) {
@@ -43,7 +44,7 @@ impl Diff<'_> {
         Ok(verdict.can)
     }
 
-    /// Returns the layout for the differences of two datasets or attributes.
+    /// Returns the layout of h5diff's output for the differences of two datasets or attributes.
     pub(super) fn rows_of(&self, names: &[String; 2], spaces: [&Dataspace; 2]) -> Layout {
         let sizes = spaces.map(size);
         // Take the last name of a path. The text of an attribute begins with its name and stays
@@ -59,7 +60,7 @@ impl Diff<'_> {
         Layout { head, rows: Rows { rules: self.arguments.rules(), relative, is_scalar } }
     }
 
-    /// Runs `compare` and prints the differences between elements. Returns the number of
+    /// Calls `compare` and prints the differences between elements. Returns the number of
     /// differences.
     pub(super) fn elements(
         &mut self,

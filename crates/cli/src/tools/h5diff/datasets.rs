@@ -81,13 +81,13 @@ impl Diff<'_> {
     }
 }
 
-/// Returns whether the dataset has no stored data.
+/// Returns true if the compared dataset has no stored data.
 fn is_empty(dataset: &Dataset) -> Result<bool> {
     Ok(dataset.external_files().is_empty() && dataset.storage_size()? == 0)
 }
 
-/// Returns the selections of both datasets. A dataset without a selection gets the selection of the
-/// other one. Returns `None` if neither dataset has a selection.
+/// Returns the selections of both compared datasets. If only one has a selection, both use it.
+/// Returns `None` if neither dataset has a selection.
 fn taken(datasets: [&Dataset; 2], subsets: &[Option<Subset>; 2]) -> Result<Option<[SubsetInDataset; 2]>> {
     let [one, other] = datasets;
     let (subset, other_subset) = match subsets {
@@ -126,7 +126,7 @@ fn parts(
     )
 }
 
-/// A listener that converts positions in a selection to coordinates in the dataset.
+/// A receiver of differences that converts positions in a selection to coordinates in the dataset.
 struct Placed<'a> {
     taken: &'a SubsetInDataset,
     listener: &'a mut dyn PlacedListener,

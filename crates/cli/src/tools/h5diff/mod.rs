@@ -24,11 +24,11 @@ use crate::output::in_line;
 
 const HELP: &str = include_str!("help.txt");
 
-/// The exit status if nothing differs.
+/// The exit status of h5diff if nothing differs.
 const SAME: u8 = 0;
-/// The exit status if something differs.
+/// The exit status of h5diff if something differs.
 const DIFFERENT: u8 = 1;
-/// The exit status if something could not be compared.
+/// The exit status of h5diff if something could not be compared.
 const TROUBLE: u8 = 2;
 
 /// Runs the tool h5diff.
@@ -100,7 +100,7 @@ fn open(arguments: &H5diffArguments, number: usize, path: &Path) -> Result<File>
     options.open(path).with_context(|| format!("cannot open `{}`", path.display()))
 }
 
-/// Prints an error message.
+/// Prints an error message of h5diff.
 fn trouble(error: &anyhow::Error) {
     crate::output::complain(format_args!("h5diff error: {}", crate::output::chain(error.as_ref())));
 }
@@ -120,7 +120,7 @@ struct Diff<'a> {
 }
 
 impl Diff<'_> {
-    /// Prints the closing lines of the output. Returns the exit status.
+    /// Prints the closing lines of h5diff's output. Returns the exit status.
     fn end(&mut self) -> Result<u8> {
         if self.has_incomparable && !self.failed && !self.arguments.quiet && !self.arguments.list {
             let line = "-".repeat(32);
@@ -139,7 +139,8 @@ impl Diff<'_> {
         self.arguments.is_verbose()
     }
 
-    /// Returns the level of detail that the option `-v` states, or 0 without the option.
+    /// Returns the level of detail that the option `-v` of h5diff states. Returns 0 without the
+    /// option.
     fn level(&self) -> u32 {
         if self.is_verbose() { self.arguments.verbose.unwrap_or(0) } else { 0 }
     }
@@ -150,7 +151,7 @@ impl Diff<'_> {
         writeln!(self.out, "{kind}: <{}> and <{}>", in_line(one.to_string()), in_line(other.to_string()))
     }
 
-    /// Prints an empty line between objects if the level of detail requires one.
+    /// Prints an empty line between compared objects if the level of detail requires one.
     fn gap(&mut self) -> io::Result<()> {
         if self.level() > 0 { writeln!(self.out) } else { Ok(()) }
     }
@@ -159,13 +160,13 @@ impl Diff<'_> {
         writeln!(self.out, "{differences} differences found")
     }
 
-    /// Records that two objects cannot be compared. Prints the reason if requested.
+    /// Records that h5diff cannot compare two objects. Prints the reason if requested.
     fn incomparable(&mut self, line: &str) -> io::Result<()> {
         self.has_incomparable = true;
         if self.is_verbose() || self.arguments.list { writeln!(self.out, "{line}") } else { Ok(()) }
     }
 
-    /// Prints an error so that the comparison can continue. Returns errors of the output.
+    /// Prints an error, after which the comparison continues. Returns errors of the output.
     fn fail(&mut self, error: anyhow::Error) -> Result<()> {
         // Errors of files are wrapped in other errors, so a bare I/O error is an error of the
         // output.
@@ -178,7 +179,7 @@ impl Diff<'_> {
     }
 }
 
-/// Returns a mark (`x` or a space) for each file, which states whether the file has the item.
+/// Returns a mark for each of the two files: `x` if the file has the item, and otherwise a space.
 fn marks<T>(side: &Side<'_, T>) -> [char; 2] {
     let (one, other) = side.presence();
     [one, other].map(|is_present| if is_present { 'x' } else { ' ' })

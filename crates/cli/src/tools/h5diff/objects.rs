@@ -9,7 +9,7 @@ use crate::compare::step::{Side, in_step};
 use crate::output::in_line;
 use crate::tools::subset::Subset;
 
-/// An object or link at a path of a file.
+/// An object or link at a path of a compared file.
 #[derive(Debug, Clone)]
 struct Located {
     /// The path from the root group.
@@ -37,7 +37,7 @@ impl Located {
 }
 
 impl Diff<'_> {
-    /// Compares the two objects that the arguments name.
+    /// Compares the two objects that the arguments of h5diff name.
     pub(super) fn run(&mut self) -> Result<()> {
         let Some(first) = self.arguments.objects.first() else {
             let roots = self.files.each_ref().map(|file| file.root().clone());
@@ -75,8 +75,8 @@ impl Diff<'_> {
         self.pair(one, other, &subsets)
     }
 
-    /// Returns the object or link at a path. If nothing has this path, prints a message and returns
-    /// `None`.
+    /// Returns the object or link at a path of a compared file. If nothing has this path, prints a
+    /// message and returns `None`.
     fn find(&mut self, number: usize, path: &str) -> Result<Option<Located>> {
         let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
         let Some(file) = self.files.get(number) else { return Ok(None) };
@@ -158,7 +158,7 @@ impl Diff<'_> {
         })
     }
 
-    /// Prints a table that shows the files in which each object exists.
+    /// Prints h5diff's table of objects, which shows the files that contain each object.
     fn table(&mut self, sides: &[Side<'_, Entry>], are_files: bool) -> Result<()> {
         if self.level() == 3 {
             writeln!(self.out, "file1: {}\nfile2: {}", in_line(&self.names[0]), in_line(&self.names[1]))?;
@@ -235,7 +235,7 @@ impl Diff<'_> {
         Ok(())
     }
 
-    /// Prints the result of comparing two links, at least one of which has no target.
+    /// Prints the result of comparing two links. At least one of them has no target.
     fn dangling(&mut self, one: &Located, other: &Located) -> Result<()> {
         let sides = [("obj1", one), ("obj2", other)];
         if self.arguments.no_dangling {
@@ -295,7 +295,7 @@ impl Diff<'_> {
     }
 }
 
-/// Returns whether the item is a link without a target.
+/// Returns true if the compared item is a link without a target.
 fn is_dangling(located: &Located) -> bool {
     matches!(located.kind, Kind::Soft(_) | Kind::External { .. }) && located.object.is_none()
 }

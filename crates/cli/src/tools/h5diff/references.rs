@@ -86,8 +86,8 @@ impl DifferencePrinter<'_, '_> {
         }
     }
 
-    /// Compares the elements of two referenced datasets. If the elements are references, compares
-    /// only the identity of the datasets.
+    /// Compares the elements of two datasets to which references lead. If the elements are
+    /// references, compares only the identity of the datasets.
     fn datasets(&mut self, one: Object, other: Object) -> Result<()> {
         let (one, other) = (one.into_dataset()?, other.into_dataset()?);
         if one.datatype().contains_reference() || other.datatype().contains_reference() {
@@ -147,7 +147,7 @@ impl DifferencePrinter<'_, '_> {
     }
 }
 
-/// Returns the text of a reference's target without the name of its file.
+/// Returns the text of a reference's target without the file name.
 fn without_file(target: &ReferenceTarget) -> &ReferenceTarget {
     match target {
         ReferenceTarget::External { target, .. } => target,

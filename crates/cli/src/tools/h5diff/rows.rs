@@ -9,7 +9,7 @@ use crate::compare::rules::{Distance, Number, Numbers, Rules};
 use crate::output::in_line;
 use crate::tools::printf::Format;
 
-/// The head above the differences of two datasets or attributes.
+/// The head of h5diff's output above the differences of two datasets or attributes.
 #[derive(Debug)]
 pub(super) struct Head {
     /// The shapes as text.
@@ -18,7 +18,7 @@ pub(super) struct Head {
     pub(super) names: [String; 2],
 }
 
-/// The format of the lines that show differing elements.
+/// The format of h5diff's output lines for differing elements.
 #[derive(Debug, Clone)]
 pub(super) struct Rows {
     /// The rules for numbers. Bytes are compared as numbers.
@@ -49,7 +49,7 @@ impl Head {
 }
 
 impl Rows {
-    /// Returns the number of differences that a pair of differing values counts as.
+    /// Returns the number of differences that h5diff counts for a pair of differing values.
     pub(super) fn count(&self, leaf: &Leaf<'_>) -> u64 {
         match leaf {
             Leaf::Texts(texts) => {
@@ -64,7 +64,7 @@ impl Rows {
         }
     }
 
-    /// Returns whether the line has a column for the relative difference.
+    /// Returns true if the output line has a column for the relative difference.
     pub(super) fn has_relative(&self, leaf: &Leaf<'_>) -> bool {
         match leaf {
             Leaf::Numbers(numbers) => self.relative && !numbers.distance().as_f64().is_nan(),
@@ -107,7 +107,7 @@ impl Rows {
         }
     }
 
-    /// Returns pairs of numbers for the bytes that differ.
+    /// Returns pairs of numbers for the bytes that differ between two elements.
     fn bytes<'b>(&'b self, one: &'b [u8], other: &'b [u8]) -> impl Iterator<Item = Numbers> + 'b {
         let pairs = one.iter().zip(other).map(|(one, other)| {
             let [one, other] = [*one, *other].map(|byte| Number::Integer(byte.into()));
@@ -116,7 +116,7 @@ impl Rows {
         pairs.filter(|numbers| numbers.differ(&self.rules))
     }
 
-    /// Returns the coordinates of an element as text, followed by spaces.
+    /// Returns the coordinates of a differing element as text, followed by spaces.
     fn position(&self, coordinates: &[u64]) -> String {
         if self.is_scalar {
             return " ".repeat(16);
@@ -158,8 +158,8 @@ fn float(value: f64, digits: Option<u16>) -> String {
     digits.map_or_else(Format::default, Format::general).print(value)
 }
 
-/// Returns a distance with the sign that the C tool's arithmetic produces. Zero has the sign of the
-/// difference, NaN the opposite sign of the operand that is NaN.
+/// Returns a difference with the sign that the arithmetic of the C tool h5diff produces. Zero has
+/// the sign of the difference. NaN has the opposite sign of the operand that is NaN.
 fn signed(numbers: &Numbers, distance: f64) -> f64 {
     if distance == 0.0 {
         return numbers.one.as_f64() - numbers.other.as_f64();
@@ -172,7 +172,7 @@ fn signed(numbers: &Numbers, distance: f64) -> f64 {
     if is_negative { -f64::NAN.abs() } else { f64::NAN.abs() }
 }
 
-/// A pair of differing characters.
+/// A pair of differing characters of two compared texts.
 struct Characters {
     position: usize,
     /// The characters in the order in which they are printed: the shorter text first. If the
@@ -182,8 +182,9 @@ struct Characters {
     counts: bool,
 }
 
-/// Returns the differing characters of two texts. If the texts have different lengths, only the
-/// common positions are compared, unless the texts are equal at these positions.
+/// Returns the differing characters of two texts. If the texts have different lengths, compares the
+/// common positions. Compares further positions only if the texts are equal at the common
+/// positions.
 fn characters<'a>(texts: &'a Texts<'_>) -> impl Iterator<Item = Characters> + 'a {
     let (one, other) = (&*texts.one, &*texts.other);
     let (first, second, filler) = match texts.padding {

@@ -13,7 +13,8 @@ pub(super) struct Pair<'a> {
     pub(super) spaces: [&'a Dataspace; 2],
 }
 
-/// The decision whether the elements of a pair can be compared, with the messages about it.
+/// The decision on a pair of datasets or attributes, with messages: their elements can be compared
+/// or not.
 #[derive(Debug, Default)]
 pub(super) struct Verdict {
     pub(super) can: bool,
@@ -21,7 +22,7 @@ pub(super) struct Verdict {
     pub(super) lines: Vec<(LineLevel, String)>,
 }
 
-/// The options of h5diff that cause a message to be printed.
+/// The options of h5diff for which a message is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LineLevel {
     /// `-v`.
@@ -31,7 +32,7 @@ pub(super) enum LineLevel {
 }
 
 impl Pair<'_> {
-    /// Decides whether the elements of a pair can be compared.
+    /// Decides if the elements of a pair of datasets or attributes can be compared.
     pub(super) fn verdict(&self) -> Verdict {
         let mut verdict = Verdict { can: false, lines: Vec::new() };
         let [name, other_name] = self.names;
@@ -61,7 +62,7 @@ impl Pair<'_> {
         verdict
     }
 
-    /// Returns whether elements of two datatypes of the same class can be compared.
+    /// Returns true if elements of two datatypes of the same class can be compared.
     fn parts(&self, verdict: &mut Verdict, one: &Datatype, other: &Datatype) -> bool {
         let [name, other_name] = self.names;
         match (&one.class, &other.class) {
@@ -103,7 +104,7 @@ impl Pair<'_> {
         }
     }
 
-    /// Returns whether elements of two base or member datatypes can be compared.
+    /// Returns true if elements of two base datatypes or member datatypes can be compared.
     fn part(&self, verdict: &mut Verdict, one: &Datatype, other: &Datatype) -> bool {
         if class(one) != class(other) {
             let [name, other_name] = self.names;
@@ -173,7 +174,7 @@ pub(super) fn class(datatype: &Datatype) -> &'static str {
     }
 }
 
-/// Returns the shape of a dataspace as text, for the head of the differences.
+/// Returns the shape of a dataspace as text, for the head of h5diff's output.
 pub(super) fn size(space: &Dataspace) -> String {
     if space.dims().is_empty() { "H5S_SCALAR".into() } else { brackets(space.dims()) }
 }
@@ -187,8 +188,8 @@ fn brackets(dims: &[u64]) -> String {
     format!("[{}]", dims.iter().map(u64::to_string).collect::<Vec<_>>().join("x"))
 }
 
-/// Returns the maximum dimensions as text. Unlimited dimensions are the largest number, as in the C
-/// tool.
+/// Returns the maximum dimensions as text for h5diff. An unlimited dimension is the largest number,
+/// as in the C tool.
 fn max_dims(space: &Dataspace) -> Vec<u64> {
     space.max_dims().iter().map(|maximum| maximum.unwrap_or(u64::MAX)).collect()
 }

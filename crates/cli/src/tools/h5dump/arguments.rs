@@ -50,7 +50,7 @@ pub(super) struct H5dumpArguments {
     pub(super) version: bool,
 }
 
-/// An object or attribute whose dump an argument requests.
+/// An object or attribute that an argument of h5dump requests.
 #[derive(Debug, Clone)]
 pub(super) struct Wanted {
     pub(super) kind: Kind,
@@ -58,7 +58,7 @@ pub(super) struct Wanted {
     pub(super) subset: Option<Subset>,
 }
 
-/// The kind of object that an argument requests.
+/// The kind of object that an argument of h5dump requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Attribute,
@@ -69,7 +69,7 @@ pub(super) enum Kind {
     Any,
 }
 
-/// The datatype of binary output: native, as in the file, or with a byte order.
+/// The datatype of h5dump's binary output: native, as in the file, or with a given byte order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Binary {
     Native,
@@ -165,7 +165,7 @@ impl H5dumpArguments {
         Ok(())
     }
 
-    /// Parses an option that requires a value.
+    /// Parses an option of h5dump that requires a value.
     fn take_value(&mut self, option: &str, parser: &mut Parser) -> Result<()> {
         match option {
             "w" | "width" => {
@@ -234,8 +234,8 @@ fn text(parser: &mut Parser) -> Result<String> {
     Ok(parser.value()?.string()?)
 }
 
-/// Returns the value after an option. Returns `None` if the next argument is an option or the last
-/// argument.
+/// Returns the value of an option of h5dump whose value is optional. Returns `None` if another
+/// option or no argument follows.
 fn optional(parser: &mut Parser) -> Option<String> {
     if let Some(value) = parser.optional_value() {
         return value.into_string().ok();
@@ -259,7 +259,7 @@ fn binary(form: Option<&str>) -> Result<Binary> {
     })
 }
 
-/// Parses a list of bit ranges: pairs of the first bit and the number of bits.
+/// Parses a list of bit ranges for h5dump: pairs of the first bit and the number of bits.
 fn bits(text: &str) -> Result<Vec<(u32, u32)>> {
     let numbers: Result<Vec<u32>, _> = text.split(',').map(|number| number.trim().parse()).collect();
     let numbers = numbers.map_err(|_| anyhow!("`{text}` is not a list of bit numbers"))?;

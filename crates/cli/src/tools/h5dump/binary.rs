@@ -11,7 +11,7 @@ use super::Dump;
 use super::arguments::Binary;
 
 impl Dump<'_> {
-    /// Writes the selected elements as bytes to the output file.
+    /// Writes the bytes of the selected elements to h5dump's output file.
     pub(super) fn binary(
         &mut self,
         dataset: &Dataset,
@@ -39,7 +39,7 @@ impl Dump<'_> {
     }
 }
 
-/// Returns the datatype with all numbers in a given byte order.
+/// Returns the datatype with all of its numbers in a given byte order.
 fn ordered(datatype: &Datatype, order: ByteOrder) -> Datatype {
     let mut changed = datatype.clone();
     match &mut changed.class {

@@ -8,7 +8,8 @@ use crate::output::in_line;
 use crate::tools::known::MAX_LEVELS;
 
 impl Dump<'_> {
-    /// Prints the paths of all objects and, if requested, of their attributes.
+    /// Prints h5dump's table of contents: the paths of all objects and, if requested, of their
+    /// attributes.
     pub(super) fn contents(&mut self, attributes: bool) -> Result<()> {
         self.line(0, "FILE_CONTENTS {")?;
         for token in self.known.unnamed.clone() {

@@ -9,14 +9,14 @@ use super::Dump;
 use crate::tools::ddl::{LEVEL, quoted};
 use crate::tools::known::Known;
 
-/// The largest number of external links that are followed from file to file.
+/// The largest number of external links from file to file that h5dump follows.
 const MAX_HOPS: u32 = 16;
-/// The largest number of external links whose targets are printed.
+/// The largest number of external links for which h5dump prints the targets.
 const MAX_FOLLOWED: u32 = 4096;
 
 impl Dump<'_> {
-    /// Prints a soft, external or user-defined link. If `group` contains the link and the link is
-    /// external, also prints its target.
+    /// Prints a soft, external or user-defined link for h5dump. If `group` contains the link and
+    /// the link is external, also prints its target.
     pub(super) fn link(&mut self, link: &Link, group: Option<&Group>, indent: usize) -> Result<()> {
         let name = quoted(&link.name);
         let inside = indent + LEVEL;

@@ -89,7 +89,7 @@ pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
 }
 
 impl H5dumpArguments {
-    /// Creates an output file. Returns an error if the file is an input file.
+    /// Creates an output file of h5dump. Returns an error if the file is an input file.
     fn create(&self, path: &Path) -> Result<BufWriter<fs::File>> {
         if self.files.iter().any(|file| is_same_file(file, path)) {
             bail!("`{}` is an input file", path.display());
@@ -147,12 +147,12 @@ impl Dump<'_> {
         Ok(())
     }
 
-    /// Writes an indented line.
+    /// Writes an indented line of the dump.
     fn line(&mut self, indent: usize, text: &str) -> io::Result<()> {
         writeln!(self.out, "{:indent$}{text}", "")
     }
 
-    /// Prints an error so that the dump can continue. Returns errors of the output.
+    /// Prints an error, after which the dump continues. Returns errors of the output.
     fn failed(&mut self, error: anyhow::Error) -> Result<()> {
         // Errors of files are wrapped in other errors, so a bare I/O error is an error of the
         // output.

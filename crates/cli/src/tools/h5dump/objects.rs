@@ -14,7 +14,7 @@ use crate::tools::known::MAX_LEVELS;
 use crate::tools::subset::SubsetInDataset;
 
 impl Dump<'_> {
-    /// Prints an object or attribute that an argument requests.
+    /// Prints an object or attribute that an argument of h5dump requests.
     pub(super) fn wanted(&mut self, wanted: &Wanted) -> Result<()> {
         let shown = match wanted.kind {
             Kind::Attribute => self.wanted_attribute(&wanted.path),
@@ -68,7 +68,7 @@ impl Dump<'_> {
         self.link(&Link { name: path.as_bytes().to_vec(), ..link }, None, 0)
     }
 
-    /// Prints the object or link with a name, and all attributes with the same name.
+    /// Prints the object or link with a given name, and all attributes with the same name.
     fn wanted_anything(&mut self, path: &str) -> Result<()> {
         let mut found = false;
         let (group, name) = path.rsplit_once('/').unwrap_or(("", path));
@@ -91,8 +91,8 @@ impl Dump<'_> {
         if found { Ok(()) } else { Err(anyhow!("unable to find \"{path}\"")) }
     }
 
-    /// Prints all attributes with a name, of any object. Returns whether any attribute has the
-    /// name.
+    /// Prints all attributes with a given name, of any object. Returns true if any attribute has
+    /// the name.
     fn attributes_named(&mut self, name: &str) -> Result<bool> {
         let mut found = false;
         for token in self.known.in_order() {
@@ -105,7 +105,7 @@ impl Dump<'_> {
         Ok(found)
     }
 
-    /// Prints a group and all objects below it.
+    /// Prints a group and all objects below it for h5dump.
     pub(super) fn group(&mut self, group: &Group, name: &str, indent: usize) -> Result<()> {
         if indent > MAX_LEVELS * LEVEL {
             return Err(anyhow!("group {name} is deeper than {MAX_LEVELS} levels"));
@@ -133,7 +133,7 @@ impl Dump<'_> {
         Ok(())
     }
 
-    /// Returns the links of a group in the requested order.
+    /// Returns the links of a group in the order that the options of h5dump request.
     pub(super) fn sorted(&self, group: &Group) -> Result<Vec<Link>> {
         let mut links = group.links()?;
         if self.arguments.by_creation && group.link_order()?.is_tracked() {
@@ -152,8 +152,8 @@ impl Dump<'_> {
         self.linked(&object, name, indent)
     }
 
-    /// Prints an object at a hard link. If the object was printed before, prints only its first
-    /// path.
+    /// Prints an object at a hard link for h5dump. If the object was printed before, prints only
+    /// its first path.
     pub(super) fn linked(&mut self, object: &Object, name: &str, indent: usize) -> Result<()> {
         let kind = object.kind();
         let before = self.known.was_shown(object.token()).then(|| self.known.path(object.token()));

@@ -11,7 +11,7 @@ use crate::tools::ddl::elements::Elements;
 use crate::tools::ddl::space::list;
 use crate::tools::known::Paths;
 
-/// The bits of the szip filter's options, and the line that h5dump prints for each.
+/// The bits of the szip filter's options, and the line that h5dump prints for each bit.
 const SZIP_OPTIONS: [(u32, &str); 7] = [
     (2, "MODE HARDWARE"),
     (1, "MODE K13"),
@@ -181,8 +181,8 @@ impl Dump<'_> {
     }
 }
 
-/// Returns the size of an element in the memory of a C program, where a variable-length string is a
-/// pointer.
+/// Returns the size of an element in the memory of a C program. There, a variable-length string is
+/// a pointer.
 fn in_memory(datatype: &Datatype) -> u64 {
     match &datatype.class {
         DatatypeClass::VariableLength(variable) => match variable.kind {

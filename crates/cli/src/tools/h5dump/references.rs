@@ -13,7 +13,8 @@ use crate::tools::ddl::{LEVEL, quoted};
 use crate::tools::known::Paths;
 
 impl Dump<'_> {
-    /// Prints references with the elements of their targets, each reference on separate lines.
+    /// Prints references with the elements of their targets for h5dump. Each reference is on
+    /// separate lines.
     pub(super) fn references(&mut self, stored: &Stored, indent: usize) -> Result<()> {
         let DatatypeClass::Reference(kind) = &stored.datatype().class else { return Ok(()) };
         for bytes in stored.elements() {
@@ -69,7 +70,7 @@ impl Dump<'_> {
         self.object_data(self.file.object_at(token)?, indent)
     }
 
-    /// Prints the elements of a referenced dataset.
+    /// Prints the elements of a dataset to which a reference leads.
     fn object_data(&mut self, object: Object, indent: usize) -> Result<()> {
         if object.kind() == Some(ObjectKind::Dataset) {
             let dataset = object.into_dataset()?;

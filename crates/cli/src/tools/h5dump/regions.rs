@@ -49,7 +49,7 @@ impl Dump<'_> {
         Ok(())
     }
 
-    /// Prints the rows of a block of a region. If `is_last` is set, no comma follows the last row.
+    /// Prints the rows of a block of a region. With `is_last`, no comma follows the last row.
     fn block_rows(&mut self, dataset: &Dataset, block: &Block, is_last: bool, indent: usize) -> Result<()> {
         let lengths: Option<Vec<u64>> = block
             .start

@@ -16,7 +16,7 @@ use crate::tools::known::Paths;
 use crate::tools::subset::SubsetInDataset;
 use crate::values::blocks::{self, Texts};
 
-/// The form of output for sparse datasets that replaces the list of all elements.
+/// The output form of h5dump for sparse datasets, which replaces the list of all elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sparse {
     /// The positions of the defined elements.
@@ -26,7 +26,7 @@ pub(super) enum Sparse {
 }
 
 impl Dump<'_> {
-    /// Prints the sections of structured chunks, with their sizes and filters.
+    /// Prints the sections of a dataset's structured chunks, with their sizes and filters.
     pub(super) fn structured(&mut self, dataset: &Dataset, indent: usize) -> Result<()> {
         let Some(chunking) = dataset.sparse().chunking() else { return Ok(()) };
         self.line(indent, &format!("STRUCTURED_CHUNK {} {{", list(&chunking.shape)))?;

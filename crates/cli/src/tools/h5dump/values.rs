@@ -14,14 +14,14 @@ use crate::tools::known::Paths;
 use crate::tools::pieces::pieces;
 use crate::tools::subset::SubsetInDataset;
 
-/// The shape of the printed elements, and their selection in the dataset.
+/// The shape of the elements that h5dump prints, and their selection in the dataset.
 struct Shape<'a> {
     dims: Vec<u64>,
     taken: Option<&'a SubsetInDataset>,
 }
 
 impl Shape<'_> {
-    /// Returns the dataset coordinates of the element with this number in the selection.
+    /// Returns the coordinates in the dataset of the element with a given number in the selection.
     fn coordinates(&self, number: u64) -> Vec<u64> {
         let mut rest = number;
         let mut positions = vec![0; self.dims.len()];
@@ -36,8 +36,7 @@ impl Shape<'_> {
         Ok(product("number of elements", self.dims.iter().copied())?)
     }
 
-    /// Returns the number of elements in a row, and the number of elements in a plane (two
-    /// dimensions).
+    /// Returns two numbers: the elements in a row, and the elements in a plane (two dimensions).
     fn row(&self) -> Result<(u64, u64)> {
         let row = self.dims.last().copied().unwrap_or(1).max(1);
         let rows = self.dims.iter().rev().nth(1).copied().unwrap_or(1).max(1);
@@ -45,7 +44,7 @@ impl Shape<'_> {
     }
 }
 
-/// The options for printing a block of elements.
+/// The options of h5dump for printing a block of elements.
 struct Block<'a> {
     shape: Shape<'a>,
     style: &'a Style,
@@ -54,7 +53,8 @@ struct Block<'a> {
 }
 
 impl Block<'_> {
-    /// Writes the elements of `stored` to the output. `first` is the number of the first element.
+    /// Writes the elements of `stored` to h5dump's output. `first` is the number of the first
+    /// element.
     fn write(&self, lines: &mut Lines<'_>, stored: &Stored, first: u64) -> Result<()> {
         let elements = Elements { style: self.style, stored, names: &self.names };
         let (count, (row, plane)) = (self.shape.count()?, self.shape.row()?);
@@ -191,8 +191,8 @@ impl Dump<'_> {
         Ok(())
     }
 
-    /// Returns the width of output lines, whether lines begin with coordinates, and the
-    /// indentation.
+    /// Returns three properties of h5dump's output lines: the width, a flag for coordinates at
+    /// their start, and the indentation.
     fn layout(&self, indent: usize) -> (usize, bool, usize) {
         let indices = self.arguments.indices;
         (self.arguments.width, indices, if indices { indent } else { indent + LEVEL })
@@ -234,7 +234,7 @@ impl Dump<'_> {
         Ok(())
     }
 
-    /// Prints bytes as text, on lines of equal width. Keeps the text of an incomplete line in
+    /// Prints bytes as text, on lines of equal width. Keeps the rest that does not fill a line in
     /// `text`.
     fn characters(&mut self, stored: &Stored, text: &mut String, indent: usize) -> Result<()> {
         // The indent and five more columns are not available. The text has at least one column.
@@ -268,7 +268,7 @@ fn is_references(datatype: &Datatype) -> bool {
     matches!(datatype.class, DatatypeClass::Reference(_))
 }
 
-/// Returns the selections by which the elements are read, one after the other.
+/// Returns the selections that h5dump reads one after the other.
 fn selections(
     dataset: &Dataset,
     taken: Option<&SubsetInDataset>,

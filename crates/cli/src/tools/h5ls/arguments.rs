@@ -4,10 +4,10 @@ use std::ffi::OsString;
 
 use lexopt::{Arg, Parser};
 
-/// The default width of an output line.
+/// The default width of an output line of h5ls.
 const DEFAULT_COLUMNS: usize = 80;
 
-/// The task of h5ls by its arguments: a list, the help text or the version.
+/// The task of h5ls according to its arguments: a list, the help text or the version.
 #[derive(Debug)]
 pub(super) enum H5lsTask {
     List(H5lsArguments),
@@ -17,7 +17,7 @@ pub(super) enum H5lsTask {
     Wrong(String),
 }
 
-/// The arguments of h5ls for a list.
+/// The arguments of h5ls for the task of a list.
 #[derive(Debug, Clone)]
 pub(super) struct H5lsArguments {
     /// The files, each with an optional object path after the file name.

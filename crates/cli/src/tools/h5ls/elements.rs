@@ -12,7 +12,7 @@ use crate::tools::ddl::elements::{self as ddl, Names};
 use crate::tools::ddl::escape;
 use crate::tools::printf::{self, Format};
 
-/// The options for the text of elements.
+/// The options of h5ls for the text of elements.
 #[derive(Debug)]
 pub(super) struct Style {
     /// The format for programs: without brackets, and with only printable characters in text.
@@ -41,7 +41,7 @@ pub(super) struct Elements<'a> {
 }
 
 impl Elements<'_> {
-    /// Returns the text of an element, with positions at which a line may end.
+    /// Returns the text of an element for h5ls, with positions at which a line may end.
     pub(super) fn text(&self, datatype: &Datatype, bytes: &[u8]) -> Result<Text> {
         let mut text = Text::default();
         if self.style.hexadecimal {

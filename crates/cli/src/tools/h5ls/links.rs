@@ -8,23 +8,23 @@ use super::source::SourceFile;
 use super::{List, complain};
 use crate::output::in_line;
 
-/// The largest number of soft links that are followed to find an external link.
+/// The largest number of soft links that h5ls follows to find an external link.
 const MAX_LINKS: usize = 16;
 
-/// The number of times that the C tool opens the file of a link before it prints the location of
-/// the object. Each time counts in the file numbers.
+/// The number of times that the C tool h5ls opens the file of a link before it prints the location
+/// of the object. Each opening increases the file numbers.
 const OPENS_BEFORE_LOCATION: u64 = 3;
-/// The total number of times that the C tool opens the file of a link.
+/// The total number of times that the C tool h5ls opens the file of a link.
 const OPENS_IN_ALL: u64 = 4;
-/// The total number of times that the C tool opens the file of a link to a group whose members it
-/// lists.
+/// The total number of times that the C tool h5ls opens the file of a link to a group, if it lists
+/// the members of the group.
 const OPENS_FOR_GROUP: u64 = 6;
-/// The total number of times that the C tool opens the file of a link without a target.
+/// The total number of times that the C tool h5ls opens the file of a link without a target.
 const OPENS_WITHOUT_TARGET: u64 = 2;
 
 impl List<'_> {
-    /// Prints a soft, external or user-defined link under `name`. If links are followed, also
-    /// prints the target; `path` precedes the names of a group's members.
+    /// Prints a soft, external or user-defined link under `name` for h5ls. If links are followed,
+    /// also prints the target. `path` precedes the names of a group's members.
     pub(super) fn link(
         &mut self,
         walked: &Walked<'_>,
@@ -79,8 +79,8 @@ impl List<'_> {
         }
     }
 
-    /// Prints the target of a link in braces, and the members of a group. `out` is the name of the
-    /// other file if the target lies in one.
+    /// Prints the target of a link in braces, and the members of a group. If the target lies in
+    /// another file, `out` is the name of that file.
     fn target(
         &mut self,
         walked: &Walked<'_>,
@@ -118,13 +118,14 @@ impl List<'_> {
         listed
     }
 
-    /// Returns the file number that h5ls shows for a file, if the file is being listed.
+    /// Returns the file number that h5ls shows for a file. Returns `None` if h5ls is not listing
+    /// the file.
     fn number_of(&self, name: &str) -> Option<u64> {
         self.held.iter().rev().find(|(held, _)| held == name).map(|(_, number)| *number)
     }
 
     /// Returns the file that contains the target of an external link, with the file number that the
-    /// C tool shows.
+    /// C tool h5ls shows.
     fn other(&mut self, name: &str, object: &Object, is_entered: bool) -> Result<SourceFile> {
         let number = self.number_of(name);
         let (before_location, all) = if is_entered {
@@ -145,7 +146,7 @@ fn cause(error: &hyperslab::Error) -> String {
     error.without_context().to_string()
 }
 
-/// Returns the name of the other file in which a link ends, directly or through further links.
+/// Returns the name of the other file to which a link leads, directly or through further links.
 fn leads_out(group: &Group, target: &LinkTarget, depth: usize) -> Option<String> {
     let path = match target {
         LinkTarget::External { file, .. } => return Some(String::from_utf8_lossy(file).into_owned()),

@@ -10,13 +10,14 @@ use super::names::{Quotes, escaped};
 use super::source::SourceFile;
 use crate::tools::known::MAX_LEVELS;
 
-/// The width of the name column.
+/// The width of h5ls's name column.
 const NAME_COLUMNS: usize = 24;
 
-/// The objects that `h5ls` has printed in one walk, each with the path of its first appearance.
+/// The objects that h5ls has printed during one walk, each with the path at which it was printed
+/// first.
 pub(super) type Shown = HashMap<ObjectToken, Vec<u8>>;
 
-/// A group whose members are being listed.
+/// A group whose members h5ls is listing.
 pub(super) struct Walked<'a> {
     pub(super) source: &'a SourceFile,
     pub(super) group: Group,
@@ -35,7 +36,7 @@ impl Walked<'_> {
 }
 
 impl List<'_> {
-    /// Prints a name in the name column.
+    /// Prints a name in h5ls's name column.
     pub(super) fn name(&mut self, path: &[u8]) -> Result<()> {
         self.at = String::from_utf8_lossy(path).into_owned();
         let shown = if self.arguments.full || self.arguments.recursive {
@@ -47,7 +48,8 @@ impl List<'_> {
         Ok(())
     }
 
-    /// Prints the members of a group. If `shown` contains a member, prints only its earlier path.
+    /// Prints the members of a group for h5ls. If `shown` contains a member, prints only its
+    /// earlier path.
     pub(super) fn members(&mut self, walked: &Walked<'_>, shown: &mut Shown) -> Result<()> {
         if walked.level > MAX_LEVELS {
             let path = String::from_utf8_lossy(&walked.from_root);

@@ -15,8 +15,8 @@ const OBJECT_BYTES: u32 = 8;
 /// The size of a region reference in the memory of a C program.
 const REGION_BYTES: u32 = 12;
 
-/// Returns the datatype with the element sizes and member offsets that it has in the memory of a C
-/// program.
+/// Returns a datatype as it is in the memory of a C program: with other element sizes and member
+/// offsets.
 pub(super) fn in_memory(datatype: &Datatype) -> Datatype {
     let boxed = |base: &Datatype| Box::new(in_memory(base));
     let (class, size) = match &datatype.class {
@@ -52,8 +52,8 @@ pub(super) fn in_memory(datatype: &Datatype) -> Datatype {
 }
 
 /// Returns a compound datatype with its layout in memory. If a member changes its size, the
-/// following members move by the difference. Offsets saturate at the limits of 32 bits, because
-/// they are only printed.
+/// following members move by the difference. For display, an offset beyond 32 bits becomes the
+/// largest number of the type.
 fn compound(record: &Compound, size: u32) -> (DatatypeClass, u32) {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to 32 bits")]
     let moved = |offset: u32, by: i64| (i64::from(offset) + by).clamp(0, u32::MAX.into()) as u32;

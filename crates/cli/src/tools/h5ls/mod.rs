@@ -31,7 +31,7 @@ use crate::output::chain;
 
 const HELP: &str = include_str!("help.txt");
 
-/// The width of the name column in the message about a missing object.
+/// The width of the name column in h5ls's message about a missing object.
 const MISSING_COLUMNS: usize = 10;
 
 /// Runs the tool h5ls.
@@ -84,7 +84,7 @@ fn complain(text: &str) {
     crate::output::complain(format_args!("h5ls: {text}"));
 }
 
-/// The result of the search for an object that an argument names.
+/// The result of h5ls's search for an object that an argument names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Presence {
     Yes,
@@ -110,7 +110,7 @@ struct List<'a> {
 }
 
 impl List<'_> {
-    /// Lists the file or the object that an argument names.
+    /// Lists the file or the object that an argument of h5ls names.
     fn argument(&mut self, argument: &OsStr) -> Result<Presence> {
         let (file, name, path) = match open(argument, self.arguments.driver.as_deref()) {
             Ok(opened) => opened,
@@ -135,7 +135,7 @@ impl List<'_> {
         self.object_or_link(&source, &path)
     }
 
-    /// Lists the object or link at a path. For a group, lists the members.
+    /// Lists the object or link at a path for h5ls. For a group, lists the members.
     fn object_or_link(&mut self, source: &SourceFile, path: &str) -> Result<Presence> {
         let shown_path = path.trim_matches('/');
         let (parent, name) = shown_path.rsplit_once('/').unwrap_or(("", shown_path));
@@ -162,7 +162,7 @@ impl List<'_> {
         Ok(Presence::Yes)
     }
 
-    /// Lists an object that an argument names. For a group, lists the members.
+    /// Lists an object that an argument of h5ls names. For a group, lists the members.
     fn top(&mut self, source: &SourceFile, object: &Object, path: &str) -> Result<()> {
         let shown_path = path.trim_matches('/');
         if object.kind() != Some(ObjectKind::Group) || self.arguments.group {
@@ -179,7 +179,7 @@ impl List<'_> {
         self.members(&Walked { source, group, path: Vec::new(), from_root, level: 0 }, &mut shown)
     }
 
-    /// Prints an error so that the list can continue. Returns errors of the output.
+    /// Prints an error, after which the list continues. Returns errors of the output.
     fn failed(&mut self, error: anyhow::Error) -> Result<()> {
         // Errors of files are wrapped in other errors, so a bare I/O error is an error of the
         // output.
@@ -192,7 +192,7 @@ impl List<'_> {
     }
 }
 
-/// Opens the file that the beginning of an argument names. Returns the file, its name, and the
+/// Opens the file that the beginning of an h5ls argument names. Returns the file, its name, and the
 /// remaining path of the object in the file.
 fn open(argument: &OsStr, driver: Option<&str>) -> Result<(File, String, String), String> {
     let mut options = OpenOptions::new();

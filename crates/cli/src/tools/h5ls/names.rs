@@ -1,6 +1,6 @@
 //! Names in the format of h5ls.
 
-/// The kind of quotes around a name.
+/// The kind of quotes around a name in h5ls's output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Quotes {
     /// The name is between double quotes.

@@ -9,21 +9,21 @@ use super::names::{Quotes, escaped};
 use super::source::SourceFile;
 use super::types::datatype;
 
-/// The indentation of a datatype's text in the details of datasets and attributes.
+/// The indentation of a datatype's text in h5ls's details of datasets and attributes.
 const TYPE_INDENT: usize = 15;
 
-/// The width of the word that begins a detail line.
+/// The width of the word that begins a detail line of h5ls.
 const WORD_COLUMNS: usize = 10;
 
 impl List<'_> {
-    /// Prints a detail line of an object: a word and a text.
+    /// Prints a detail line of an object for h5ls: a word and a text.
     pub(super) fn line(&mut self, word: &str, text: &str) -> Result<()> {
         writeln!(self.out, "    {word:<WORD_COLUMNS$} {text}")?;
         Ok(())
     }
 
-    /// Prints the kind of an object after its name, then its detail lines. For the target of a
-    /// link, which is printed in braces, a line break follows only if there are details.
+    /// Prints the kind of an object after its name for h5ls, then its detail lines. If the object
+    /// is the target of a link in braces, a line break follows only if there are details.
     pub(super) fn object(&mut self, source: &SourceFile, object: &Object, in_braces: bool) -> Result<()> {
         let verbose = self.arguments.verbose;
         match object.kind() {
@@ -91,7 +91,8 @@ impl List<'_> {
         self.line("Type:", &text)
     }
 
-    /// Returns the text of a datatype. The address of a committed datatype precedes the text.
+    /// Returns the text of a datatype for h5ls. The address of a committed datatype precedes the
+    /// text.
     fn type_text(
         &self,
         source: &SourceFile,
@@ -118,8 +119,8 @@ impl List<'_> {
     }
 }
 
-/// Returns the shape of a dataset as text, such as `{5/Inf, 8}`. For a dimension that cannot grow,
-/// the text contains the maximum size only if `verbose` is set.
+/// Returns the shape of a dataset as text for h5ls, such as `{5/Inf, 8}`. Without `verbose`, the
+/// text omits the maximum size of dimensions that cannot grow.
 fn extent(space: &Dataspace, verbose: bool) -> String {
     let extent = match space {
         Dataspace::Null => return "{NULL}".into(),

@@ -6,7 +6,7 @@ use hyperslab::File;
 
 use crate::tools::known::{Known, Paths};
 
-/// An open file with its name, and the file number that h5ls shows.
+/// A file that h5ls has opened, with its name and the file number that h5ls shows.
 #[derive(Debug)]
 pub(super) struct SourceFile {
     pub(super) file: File,
@@ -30,7 +30,7 @@ impl SourceFile {
         Self { number, shared: number, ..self }
     }
 
-    /// Returns a provider of object names in this file.
+    /// Returns a provider of object names in this file for h5ls.
     pub(super) fn names(&self) -> Names<'_> {
         Names(self)
     }

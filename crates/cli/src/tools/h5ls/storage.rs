@@ -13,7 +13,7 @@ use super::names::{Quotes, escaped};
 use crate::output::in_line;
 
 impl List<'_> {
-    /// Prints the storage of a dataset, without the addresses of its data.
+    /// Prints the storage of a dataset for h5ls, without the addresses of its data.
     pub(super) fn storage(&mut self, dataset: &Dataset) -> Result<()> {
         match dataset.layout() {
             Layout::Chunked(chunking) => self.chunks("Chunks:", 10, &chunking.shape, dataset)?,
@@ -25,7 +25,7 @@ impl List<'_> {
         self.filters(&dataset.filters())
     }
 
-    /// Prints the shape and the size of chunks after a word.
+    /// Prints a word, the shape of a dataset's chunks, and their size for h5ls.
     fn chunks(&mut self, word: &str, columns: usize, shape: &[u64], dataset: &Dataset) -> Result<()> {
         let size = u64::from(in_memory(dataset.datatype()).size);
         let bytes = product("size of a chunk", [size].into_iter().chain(shape.iter().copied()))?;
@@ -34,7 +34,7 @@ impl List<'_> {
         Ok(())
     }
 
-    /// Prints the shape of structured chunks, and their sections.
+    /// Prints the shape and the sections of a dataset's structured chunks for h5ls.
     fn structured(&mut self, dataset: &Dataset) -> Result<()> {
         let Some(chunking) = dataset.sparse().chunking() else { return Ok(()) };
         self.chunks("Structured Chunks:", 0, &chunking.shape, dataset)?;
@@ -108,7 +108,7 @@ impl List<'_> {
         }
     }
 
-    /// Prints the addresses of the chunk index and of each chunk.
+    /// Prints the addresses of a dataset's chunk index and of each chunk for h5ls.
     fn chunk_addresses(&mut self, dataset: &Dataset) -> Result<()> {
         let Some(index) = dataset.chunks().index_address() else { return Ok(()) };
         writeln!(self.out, "    Address: {index}")?;

@@ -4,8 +4,8 @@ use std::io::{self, Write};
 
 use crate::tools::ddl::{escape, spaces};
 
-/// The largest number of equal characters in a row that are printed one by one. A longer run is
-/// printed as one character with the number of repetitions.
+/// The largest number of equal characters in a row that h5ls prints one by one. If there are more,
+/// it prints one character and the number of repetitions.
 const MAX_REPEATED: usize = 8;
 
 /// A text with marked positions at which a line may end.
@@ -26,7 +26,7 @@ impl Text {
         self.breaks.push(self.whole.len());
     }
 
-    /// Returns the sections of the text between the marked positions.
+    /// Returns the pieces of the text between the marked positions.
     fn sections(&self) -> impl Iterator<Item = &str> {
         let ends = self.breaks.iter().copied().chain([self.whole.len()]);
         ends.scan(0, |start, end| {
@@ -37,8 +37,8 @@ impl Text {
     }
 }
 
-/// Returns a text in double quotes. Unless `simple` is set, a long run of equal characters is
-/// printed outside the quotes with its length.
+/// Returns a text in double quotes for h5ls. Unless `simple` is set, a long sequence of equal
+/// characters stands outside the quotes with its length.
 pub(super) fn printable(bytes: &[u8], simple: bool) -> String {
     if simple {
         let mut text = String::from("\"");
@@ -89,8 +89,8 @@ fn percent(out: &mut String, byte: u8) {
     }
 }
 
-/// An iterator over runs of equal characters: each character with the number of its repetitions. A
-/// byte that is not UTF-8 counts as one character.
+/// An iterator over sequences of equal characters in a text: each character with the number of its
+/// repetitions. A byte that is not UTF-8 counts as one character.
 struct Runs<'a>(&'a [u8]);
 
 impl<'a> Iterator for Runs<'a> {
@@ -115,7 +115,7 @@ impl<'a> Iterator for Runs<'a> {
     }
 }
 
-/// The margins of output lines.
+/// The margins of h5ls's output lines.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Margins {
     /// The number of spaces before each line.
@@ -128,7 +128,7 @@ pub(super) struct Margins {
     pub(super) simple: bool,
 }
 
-/// A writer that fills each output line with as many elements as fit.
+/// A writer of elements for h5ls that puts as many elements into each output line as fit.
 pub(super) struct Lines<'o> {
     out: &'o mut dyn Write,
     margins: Margins,
@@ -172,8 +172,8 @@ impl<'o> Lines<'o> {
         }
     }
 
-    /// Writes the sections of an element's text. Begins a new line before each section that does
-    /// not fit.
+    /// Writes the pieces of an element's text. Begins a new line before each piece that does not
+    /// fit.
     fn sections(&mut self, text: &Text, comma: &str) -> io::Result<()> {
         let Margins { indent, further, width, .. } = self.margins;
         let mut sections = text.sections().peekable();
@@ -193,7 +193,7 @@ impl<'o> Lines<'o> {
         Ok(())
     }
 
-    /// Ends the last line. If no element was written, the line is empty.
+    /// Ends the last output line of h5ls. If no element was written, the line is empty.
     pub(super) fn end(self) -> io::Result<()> {
         self.out.write_all(b"\n")
     }
@@ -235,7 +235,7 @@ impl<'o> Characters<'o> {
         self.out.write_all(shown.as_bytes())
     }
 
-    /// Ends the last line, without closing quotes, as the C tool does.
+    /// Ends the last output line of characters, without closing quotes, as the C tool does.
     pub(super) fn end(self) -> io::Result<()> {
         self.out.write_all(b"\n")
     }

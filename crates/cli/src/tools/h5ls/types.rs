@@ -10,17 +10,17 @@ use super::names::{Quotes, escaped};
 use crate::tools::ddl::spaces;
 use crate::tools::printf;
 
-/// The number of spaces by which the inner lines of a datatype's text are indented.
+/// The number of spaces by which h5ls indents the inner lines of a datatype's text.
 const INSIDE_SPACES: usize = 4;
 
-/// The width of the member name column, including quotes.
+/// The width of h5ls's column of compound member names, including quotes.
 const MEMBER_COLUMNS: usize = 18;
 
-/// The width of the column with the names of enumeration values.
+/// The width of h5ls's column with the names of enumeration values.
 const VALUE_COLUMNS: usize = 16;
 
-/// Returns the text of a datatype. Lines after the first one are indented by at least `indent`
-/// spaces. If `native` is set, native types have their C names.
+/// Returns the text of a datatype for h5ls. Lines after the first one are indented by at least
+/// `indent` spaces. With `native`, native types have their C names.
 pub(super) fn datatype(datatype: &Datatype, native: bool, indent: usize) -> String {
     let name = if native { native_name(datatype) } else { None };
     if let Some(name) = name {
@@ -66,8 +66,8 @@ pub(super) fn datatype(datatype: &Datatype, native: bool, indent: usize) -> Stri
     }
 }
 
-/// Returns the name of the C type on most machines that equals a datatype. Returns `None` if C has
-/// no such type.
+/// Returns the C name of a datatype, if the datatype equals a C type on most machines. Otherwise
+/// returns `None`.
 fn native_name(datatype: &Datatype) -> Option<&'static str> {
     match &datatype.class {
         DatatypeClass::FixedPoint(_) => {
@@ -119,7 +119,7 @@ fn integer(number: &FixedPoint, size: u32, indent: usize) -> String {
     text + &precision(size, number.precision, number.bit_offset, [number.low_pad, number.high_pad], indent)
 }
 
-/// Returns lines that describe the significant bits of a number, or an empty text if all bits are
+/// Returns text lines about the significant bits of a number. Returns an empty text if all bits are
 /// significant. The paddings are the values of the bits below and above the significant bits.
 fn precision(size: u32, precision: u16, offset: u16, [low, high]: [Padding; 2], indent: usize) -> String {
     let (all, precision, offset) = (bits_of(size), u64::from(precision), u64::from(offset));

@@ -18,15 +18,16 @@ use crate::tools::ddl::types::datatype;
 use crate::tools::ddl::{LEVEL, spaces};
 use crate::tools::pieces::pieces;
 
-/// The indentation of the elements of a dataset.
+/// The indentation of a dataset's elements in h5ls's output.
 const DATASET_INDENT: usize = 9;
-/// The indentation of the elements of an attribute.
+/// The indentation of an attribute's elements in h5ls's output.
 const ATTRIBUTE_INDENT: usize = 15;
 
-/// The additional indentation of the message that data cannot be printed.
+/// The additional indentation of h5ls's message that data cannot be printed.
 const MESSAGE_INDENT: usize = 8;
 
-/// The indentation of a block of printed elements, and true for elements of an attribute.
+/// The indentation of elements that h5ls prints, and a flag that is true for elements of an
+/// attribute.
 #[derive(Debug, Clone, Copy)]
 struct Block {
     indent: usize,
@@ -34,7 +35,7 @@ struct Block {
 }
 
 impl List<'_> {
-    /// Prints the elements of a dataset after a heading.
+    /// Prints the elements of a dataset after a heading for h5ls.
     pub(super) fn dataset_data(&mut self, source: &SourceFile, dataset: &Dataset) -> Result<()> {
         writeln!(self.out, "    Data:")?;
         let block = Block { indent: DATASET_INDENT, of_attribute: false };
@@ -42,7 +43,7 @@ impl List<'_> {
         written.or_else(|error| self.unable(error, block))
     }
 
-    /// Prints the elements of an attribute after a heading.
+    /// Prints the elements of an attribute after a heading for h5ls.
     pub(super) fn attribute_data(&mut self, source: &SourceFile, attribute: &Attribute) -> Result<()> {
         writeln!(self.out, "        Data:")?;
         let block = Block { indent: ATTRIBUTE_INDENT, of_attribute: true };
@@ -130,8 +131,8 @@ impl List<'_> {
         Ok(lines.end()?)
     }
 
-    /// Returns the line margins for a block. Three columns at the end of a line stay empty for
-    /// elements of attributes, and one more for parts of elements.
+    /// Returns the margins of h5ls's output lines. Three columns at the end of a line stay empty
+    /// for elements of attributes, and one more for parts of elements.
     fn margins(&self, block: Block) -> Margins {
         let Block { indent, of_attribute } = block;
         let simple = self.arguments.simple;
@@ -142,7 +143,8 @@ impl List<'_> {
         Margins { indent, further, width, simple }
     }
 
-    /// Prints references with the elements of their targets, each reference on separate lines.
+    /// Prints references with the elements of their targets for h5ls. Each reference is on separate
+    /// lines.
     fn references(&mut self, source: &SourceFile, stored: &Stored, block: Block) -> Result<()> {
         let DatatypeClass::Reference(kind) = &stored.datatype().class else { return Ok(()) };
         let before = spaces(self.margins(block).indent);
@@ -171,8 +173,8 @@ impl List<'_> {
         Ok(())
     }
 
-    /// Prints the elements of a referenced dataset. Prints nothing for other objects, and nothing
-    /// for elements that are references, because references may form cycles.
+    /// Prints the elements of a dataset to which a reference leads. Prints nothing for other
+    /// objects, and nothing for elements that are references, because references may form cycles.
     fn referred(&mut self, source: &SourceFile, token: ObjectToken, block: Block) -> Result<()> {
         let object = source.file.object_at(token)?;
         let dataset = match object.kind() {

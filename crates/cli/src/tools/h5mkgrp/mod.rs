@@ -43,7 +43,7 @@ impl H5mkgrpArguments {
         Ok(parsed)
     }
 
-    /// Prints a line of the verbose output, if requested.
+    /// Prints a line of the verbose output of h5mkgrp, if requested.
     fn print_detail(&self, line: &str) -> Result<()> {
         if self.verbose { print_line(&format!("h5mkgrp: {line}")) } else { Ok(()) }
     }

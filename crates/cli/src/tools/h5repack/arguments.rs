@@ -12,10 +12,10 @@ use lexopt::{Arg, Parser, ValueExt as _};
 
 use super::rules::Rules;
 
-/// The size of the largest options file, in bytes.
+/// The size of the largest options file of h5repack, in bytes.
 const MAX_OPTION_BYTES: u64 = 1 << 20;
 
-/// The message types that can be shared, by their names in the options.
+/// The message types that files can share, by their names in the options of h5repack.
 const SHARED: [(&str, u16); 5] = [
     ("dspace", Index::DATASPACES),
     ("dtype", Index::DATATYPES),
@@ -121,7 +121,7 @@ impl H5repackArguments {
         Ok(())
     }
 
-    /// Parses the options in an options file.
+    /// Parses the options in an options file of h5repack.
     fn options_of(&mut self, path: PathBuf) -> Result<()> {
         let shown = path.display().to_string();
         let mut content = String::new();
@@ -133,7 +133,8 @@ impl H5repackArguments {
         self.rules.file(&content).context(shown)
     }
 
-    /// Parses `S[:F]`: the smallest size of shared messages, and their type.
+    /// Parses the value `S[:F]` of an option of h5repack: the smallest size of shared messages, and
+    /// their type.
     fn share(&mut self, text: &str) -> Result<()> {
         let (size, kind) = text.split_once(':').map_or((text, None), |(size, kind)| (size, Some(kind)));
         let size = size.parse().map_err(|_| anyhow!("`{size}` is not a number of bytes"))?;
@@ -174,8 +175,8 @@ fn strategy(text: &str) -> Result<FileSpaceStrategy> {
     })
 }
 
-/// Checks the value of a sort order option. The option has no effect, because objects keep their
-/// creation order.
+/// Checks the value of h5repack's sort order option. The option has no effect, because objects keep
+/// their creation order.
 fn order(text: &str) -> Result<()> {
     match text {
         "name" | "creation_order" | "ascending" => Ok(()),

@@ -71,8 +71,8 @@ pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
 }
 
 impl H5repackArguments {
-    /// Checks that the datasets that options name exist, and have as many dimensions as their new
-    /// chunks.
+    /// Checks the datasets that options of h5repack name. They must exist, and have as many
+    /// dimensions as their new chunks.
     fn require_named(&self, source: &File) -> Result<()> {
         for (path, rank) in self.rules.named() {
             let dataset =

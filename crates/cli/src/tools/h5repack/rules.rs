@@ -6,10 +6,11 @@ use hyperslab::{Repack, RepackLayout};
 
 use crate::repack::Number;
 
-/// The pattern of all datasets.
+/// The pattern of h5repack rules that matches all datasets.
 const ALL_DATASETS: &str = "**";
 
-/// The rules for filters and layouts, each for all datasets or for the dataset at a path.
+/// The rules of h5repack for filters and layouts. Each rule is for all datasets or for the dataset
+/// at a path.
 #[derive(Debug, Default)]
 pub(super) struct Rules {
     filters: Vec<(Option<String>, Vec<FilterSpec>)>,
@@ -18,8 +19,8 @@ pub(super) struct Rules {
 }
 
 impl Rules {
-    /// Adds the filter that an option `-f` states. The filters of a dataset apply in the order of
-    /// the arguments.
+    /// Adds the filter that an option `-f` of h5repack states. The filters of a dataset apply in
+    /// the order of the arguments.
     pub(super) fn filter(&mut self, text: &str) -> Result<()> {
         let (objects, filter) = split(text)?;
         let filter = filter_of(filter).with_context(|| format!("invalid filter type in <{text}>"))?;
@@ -37,7 +38,7 @@ impl Rules {
         Ok(())
     }
 
-    /// Adds the layout that an option `-l` states.
+    /// Adds the layout that an option `-l` of h5repack states.
     pub(super) fn layout(&mut self, text: &str) -> Result<()> {
         let (objects, layout) = split(text)?;
         let layout = layout_of(layout).with_context(|| format!("invalid layout type in <{text}>"))?;
@@ -45,7 +46,7 @@ impl Rules {
         Ok(())
     }
 
-    /// Adds the undefined value that an option `--exclude-value` states.
+    /// Adds the undefined value that an option `--exclude-value` of h5repack states.
     pub(super) fn exclude(&mut self, text: &str) -> Result<()> {
         let (objects, value) = split(text)?;
         let number: Number = value.parse().map_err(|why: String| anyhow!(why))?;
@@ -53,7 +54,7 @@ impl Rules {
         Ok(())
     }
 
-    /// Adds the `-f` and `-l` options of an options file.
+    /// Adds the `-f` and `-l` options of an options file of h5repack.
     pub(super) fn file(&mut self, text: &str) -> Result<()> {
         let mut words = text.split_whitespace();
         while let Some(option) = words.next() {
@@ -69,8 +70,8 @@ impl Rules {
         Ok(())
     }
 
-    /// Returns the datasets that the rules name, each with the number of dimensions that it must
-    /// have.
+    /// Returns the datasets that the rules of h5repack name. Each dataset comes with the number of
+    /// dimensions that it must have.
     pub(super) fn named(&self) -> impl Iterator<Item = (&str, Option<usize>)> {
         let filtered = self.filters.iter().map(|(object, _)| (object, None));
         let laid_out = self.layouts.iter().map(|(object, layout)| match layout {
@@ -101,8 +102,8 @@ impl Rules {
     }
 }
 
-/// Splits an option at its last colon into dataset paths and a value. An option without a colon is
-/// for all datasets.
+/// Splits an option of h5repack at its last colon into dataset paths and a value. An option without
+/// a colon is for all datasets.
 fn split(text: &str) -> Result<(Vec<Option<String>>, &str)> {
     let Some((objects, rest)) = text.rsplit_once(':') else { return Ok((vec![None], text)) };
     let object = |name: &str| {
@@ -113,7 +114,7 @@ fn split(text: &str) -> Result<(Vec<Option<String>>, &str)> {
     Ok((objects.split(',').map(object).collect::<Result<_>>()?, rest))
 }
 
-/// Returns a pattern that matches only this path.
+/// Returns a path pattern that matches only the given path.
 fn pattern(object: Option<&str>) -> String {
     let Some(path) = object else { return ALL_DATASETS.to_owned() };
     let mut pattern = String::with_capacity(path.len());
@@ -126,7 +127,7 @@ fn pattern(object: Option<&str>) -> String {
     pattern
 }
 
-/// Parses a filter name with its parameters. Returns `None` for the name `NONE`.
+/// Parses a filter name with its parameters for h5repack. Returns `None` for the name `NONE`.
 fn filter_of(text: &str) -> Result<Option<FilterSpec>> {
     let (name, values) = text.split_once('=').unwrap_or((text, ""));
     let numbers = || -> Result<Vec<i64>> {

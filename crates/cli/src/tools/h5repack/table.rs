@@ -8,20 +8,20 @@ use hyperslab::{Dataset, File, FilterInfo, LinkTarget, Object, ObjectKind, Objec
 
 use crate::output::escape;
 
-/// The width of the columns to the left of the names.
+/// The width of the columns to the left of the names in h5repack's table.
 const NAME_INDENT: usize = 28;
 
-/// The names of the filters with identifiers from 1 on.
+/// The names of the filters with the identifiers 1 and above, in ascending order.
 const FILTERS: [&str; 6] = ["GZIP", "SHUF", "FLET", "SZIP", "NBIT", "SOFF"];
 
-/// An object or link that is still to be listed.
+/// An object or link that h5repack's table will list later.
 enum Next {
     Object(ObjectToken, Vec<u8>),
     Link(Vec<u8>),
 }
 
-/// Prints a table of all objects, each once. The members of a group precede the objects after the
-/// group.
+/// Prints h5repack's table of all objects, each once. The members of a group come before the
+/// objects after the group.
 pub(super) fn print(out: &mut impl Write, file: &File) -> Result<()> {
     let rule = "-----------------------------------------";
     writeln!(out, "{rule}\n Type     Filter (Compression)     Name\n{rule}")?;
@@ -68,7 +68,7 @@ fn object(out: &mut impl Write, object: &Object, path: &[u8], pending: &mut Vec<
     Ok(())
 }
 
-/// Returns the filters of a dataset, and its compression ratio.
+/// Returns the filters of a dataset for h5repack's table, and its compression ratio.
 #[expect(clippy::cast_precision_loss, reason = "a few digits are shown")]
 fn dataset(dataset: &Dataset) -> Result<String> {
     let filters = match dataset.sparse().chunking() {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::{Result, anyhow, bail};
 use lexopt::{Arg, Parser, ValueExt as _};
 
-/// A section of the output of h5stat.
+/// A part of the output of h5stat that an option can request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Section {
     File,
@@ -106,7 +106,7 @@ impl H5statArguments {
         Ok(())
     }
 
-    /// Returns whether the options request a section of the output.
+    /// Returns true if the options request a part of h5stat's output.
     pub(super) fn shows(&self, part: Section) -> bool {
         if self.parts.is_empty() {
             return !matches!(part, Section::GroupMetadata | Section::DatasetMetadata);
@@ -114,7 +114,7 @@ impl H5statArguments {
         self.parts.contains(&part)
     }
 
-    /// Returns whether the requested sections need the sizes of metadata.
+    /// Returns true if the requested parts of h5stat's output contain the sizes of metadata.
     pub(super) fn needs_bytes(&self) -> bool {
         use Section::{DatasetMetadata, FileMetadata, FreeSpace, GroupMetadata, Summary};
         [FileMetadata, GroupMetadata, DatasetMetadata, FreeSpace, Summary]
@@ -123,7 +123,7 @@ impl H5statArguments {
     }
 }
 
-/// Parses a threshold: a number above zero.
+/// Parses a threshold of h5stat: a number above zero.
 fn threshold(parser: &mut Parser, of: &str) -> Result<u64> {
     let text = parser.value()?.string()?;
     let number = text.parse().ok().filter(|number| *number > 0);

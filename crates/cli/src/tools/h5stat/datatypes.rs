@@ -6,7 +6,7 @@ use hyperslab::datatype::{CharacterSet, DatatypeClass, ReferenceKind, StringPadd
 use hyperslab::{Dataset, Datatype, Error, Result};
 use hyperslab_exact::product;
 
-/// The number of uses of a datatype, and its sizes.
+/// The number of datasets that use a datatype, and the sizes of the datatype.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Used {
     pub(super) datasets: u64,
@@ -48,8 +48,8 @@ impl Datatypes {
     }
 }
 
-/// Returns a datatype without the properties that the C library ignores in comparisons: the
-/// character set and the padding of variable-length strings.
+/// Returns a datatype without properties that the C library ignores in comparisons: the character
+/// set and the padding of variable-length strings.
 fn compared(datatype: &Datatype) -> Datatype {
     let mut datatype = datatype.clone();
     match &mut datatype.class {
@@ -70,7 +70,7 @@ fn compared(datatype: &Datatype) -> Datatype {
     datatype
 }
 
-/// Returns the size of an element in the memory of a C program, where variable-length data are
+/// Returns the size of an element in the memory of a C program. There, variable-length data are
 /// pointers. Returns `None` if the size does not fit in 64 bits.
 fn size_in_memory(datatype: &Datatype) -> Option<u64> {
     const POINTER_BYTES: u64 = 8;

@@ -57,8 +57,8 @@ pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Checks the metadata of the file, to find the object that each byte belongs to. Does not read raw
-/// data.
+/// Checks the metadata of the file for h5stat, and finds the object to which each byte belongs.
+/// Does not read raw data.
 fn account(path: &Path) -> Result<Report> {
     let options = CheckOptions { look_into_elements: false, max_findings: 0, ..CheckOptions::default() };
     let driver = OpenOptions::new().find_driver(path)?;

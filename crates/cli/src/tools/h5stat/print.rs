@@ -9,10 +9,11 @@ use super::arguments::{H5statArguments, Section};
 use super::spread::{Spread, total};
 use super::survey::{FILTERS, Survey};
 
-/// The size in bytes below which a section of free space counts as small.
+/// The limit in bytes for small sections of free space in h5stat's output. Smaller sections count
+/// as small.
 const SMALL_SECTION_BYTES: u64 = 10;
 
-/// The statistics of a file.
+/// The statistics of a file that h5stat prints.
 pub(super) struct Statistics<'a> {
     pub(super) arguments: &'a H5statArguments,
     pub(super) info: FileInfo,
@@ -75,9 +76,9 @@ impl Statistics<'_> {
         self.report.metadata_of(owner)
     }
 
-    /// Subtracts the size of compact elements, which are stored in object headers but are not
-    /// metadata, from a size of headers. Returns 0 for a damaged file whose compact elements exceed
-    /// its headers.
+    /// Subtracts the compact elements from a size of object headers. Compact elements lie in object
+    /// headers but are not metadata. Returns 0 for a damaged file whose compact elements exceed its
+    /// headers.
     fn without_compact(&self, bytes: u64) -> u64 {
         bytes.saturating_sub(self.survey.compact)
     }

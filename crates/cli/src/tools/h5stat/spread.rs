@@ -20,13 +20,13 @@ pub(super) struct Spread {
     pub(super) total: u64,
 }
 
-/// Adds a number to a sum. The sum saturates, because it is only printed, and the sizes in a
-/// damaged file may exceed 64 bits in total.
+/// Adds a number to a sum for display. On overflow, which a damaged file can cause, the sum is the
+/// largest number of the type.
 pub(super) fn add(sum: &mut u64, more: u64) {
     *sum = sum.saturating_add(more);
 }
 
-/// Returns the sum of sizes. The sum saturates, as in [`add`].
+/// Returns the sum of sizes for display. On overflow, returns the largest number of the type.
 pub(super) fn total(parts: impl IntoIterator<Item = u64>) -> u64 {
     let mut sum = 0;
     parts.into_iter().for_each(|part| add(&mut sum, part));
@@ -34,7 +34,8 @@ pub(super) fn total(parts: impl IntoIterator<Item = u64>) -> u64 {
 }
 
 impl Spread {
-    /// Creates a distribution that counts the numbers in a range one by one, as small numbers.
+    /// Creates a distribution of numbers. It counts the numbers in the given range one by one, as
+    /// small numbers.
     pub(super) fn new(small: RangeInclusive<u64>) -> Self {
         Self { small, counts: BTreeMap::new(), zeros: 0, digits: [0; POWERS_OF_TEN], max: 0, total: 0 }
     }
@@ -60,7 +61,7 @@ impl Spread {
         }
     }
 
-    /// Prints a line with the count of each small number, and their total.
+    /// Prints a line of the distribution for each small number with its count, and their total.
     pub(super) fn print_small(
         &self,
         out: &mut impl Write,
@@ -75,7 +76,7 @@ impl Spread {
         writeln!(out, "{indent}{total}: {sum}")
     }
 
-    /// Prints a line with the count for each power of ten, and the total count.
+    /// Prints a line of the distribution for each power of ten with its count, and the total count.
     pub(super) fn print_bins(
         &self,
         out: &mut impl Write,

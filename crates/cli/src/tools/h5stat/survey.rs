@@ -10,10 +10,10 @@ use super::arguments::H5statArguments;
 use super::datatypes::Datatypes;
 use super::spread::{Spread, add};
 
-/// The names of the filters with identifiers from 1 on, which are counted by name.
+/// The names of the filters with the identifiers 1 and above, which h5stat counts by name.
 pub(super) const FILTERS: [&str; 6] = ["GZIP", "SHUFFLE", "FLETCHER32", "SZIP", "NBIT", "SCALEOFFSET"];
 
-/// The counts of the objects of a file.
+/// The counts of the objects of a file for h5stat.
 #[derive(Debug)]
 pub(super) struct Survey {
     /// The number of groups.
@@ -63,8 +63,8 @@ pub(super) struct Layouts {
 }
 
 impl Survey {
-    /// Counts all objects that hard links reach, each once. The members of a group precede the
-    /// objects after the group.
+    /// Counts all objects that hard links reach for h5stat, each once. The members of a group come
+    /// before the objects after the group.
     pub(super) fn of(file: &File, arguments: &H5statArguments) -> Result<Self> {
         let mut survey = Self::new(arguments);
         let mut known: HashSet<ObjectToken> = HashSet::new();
@@ -106,7 +106,8 @@ impl Survey {
         }
     }
 
-    /// Counts an object by its kind. Adds the targets of a group's hard links to `linked`.
+    /// Counts an object by its kind for h5stat. Adds the targets of a group's hard links to
+    /// `linked`.
     fn object(&mut self, object: &Object, linked: &mut Vec<ObjectToken>) -> Result<()> {
         self.max_links = self.max_links.max(object.link_count()?.into());
         let attributes = object.attributes()?.len();
@@ -180,8 +181,8 @@ impl Survey {
         }
     }
 
-    /// Counts the filters of a dataset. A filter that several sections of structured chunks use
-    /// counts once.
+    /// Counts the filters of a dataset for h5stat. If several sections of structured chunks use a
+    /// filter, it counts once.
     fn filters(&mut self, dataset: &Dataset) {
         let mut numbers: Vec<u16> = dataset.filters().iter().map(|filter| filter.id).collect();
         if let Some(chunking) = dataset.sparse().chunking() {

@@ -12,10 +12,12 @@ use crate::datatype::convert::Conversions;
 use crate::sparse::{Section, SectionFacts};
 use crate::{Dataspace, Datatype};
 
-/// The target size in bytes of a new dataset's chunks whose shape hyperslab chooses.
+/// The target size of a chunk of a new dataset, in bytes. The constant applies if hyperslab chooses
+/// the chunk shape.
 const CHUNK_BYTES: u64 = 1 << 20;
 
-/// The smallest target size in bytes of a new dataset's chunks whose shape hyperslab chooses.
+/// The smallest target size of a chunk of a new dataset, in bytes. The constant applies if
+/// hyperslab chooses the chunk shape.
 const MIN_CHUNK_BYTES: u64 = 16 << 10;
 
 impl DatasetBuilder {
@@ -143,7 +145,7 @@ impl DatasetBuilder {
     }
 }
 
-/// Returns the shape of chunks of at most [`CHUNK_BYTES`] bytes for a new dataset: the longest
+/// Returns the shape of chunks of at most `CHUNK_BYTES` bytes for a new dataset. The longest
 /// dimension is halved until the chunk is small enough. A dimension of size 0 counts as 1, an
 /// unlimited dimension as at least 1024.
 pub(crate) fn auto_chunk(dataspace: &Dataspace, element_size: u64) -> Result<Vec<u64>> {

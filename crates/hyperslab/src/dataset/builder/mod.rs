@@ -170,8 +170,8 @@ impl DatasetBuilder {
         self
     }
 
-    /// Sets the chunked layout for the new dataset, with a chunk shape that hyperslab chooses:
-    /// chunks of at most 1 MiB, in which the longest dimensions of the dataset are halved first.
+    /// Sets the chunked layout for the new dataset, with a chunk shape that hyperslab chooses.
+    /// Chunks have at most 1 MiB. The longest dimensions of the dataset are halved first.
     pub fn auto_chunks(mut self) -> Self {
         self.storage = Storage::AutoChunks;
         self
@@ -192,8 +192,8 @@ impl DatasetBuilder {
     }
 
     /// Sets external storage for the new dataset: the raw data lies in other files. Each piece is
-    /// the name of a file, the offset of its first byte in that file, and the number of bytes. The
-    /// number of the last piece may be [`None`], which means unlimited.
+    /// the name of a file, the offset of its first byte in that file, and the number of bytes. For
+    /// the last piece, the number [`None`] means unlimited.
     pub fn external(mut self, pieces: &[(&str, u64, Option<u64>)]) -> Self {
         let piece = |(file, offset, size): &(&str, u64, Option<u64>)| ExternalPiece {
             file: file.as_bytes().to_vec(),
@@ -324,10 +324,10 @@ impl DatasetBuilder {
         self
     }
 
-    /// Sets the largest number of the new dataset's attributes in compact storage, and the number
-    /// below which attributes return to compact storage from dense storage. The defaults are 8 and
-    /// 6. Object headers of version 1, which library version 1.6 reads, have compact storage only
-    /// and do not store these numbers.
+    /// Sets two limits for the number of the new dataset's attributes: the largest number in
+    /// compact storage, and the smallest number in dense storage. The defaults are 8 and 6. Object
+    /// headers of version 1, which library version 1.6 reads, have compact storage only and do not
+    /// store these numbers.
     ///
     /// ```
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
