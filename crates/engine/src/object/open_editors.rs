@@ -228,8 +228,8 @@ impl OpenEditors {
         Ok(())
     }
 
-    /// If an object has an open editor for its attributes, calls `work` with the editor of the
-    /// object header.
+    /// Calls `work` with the editor of an object header, if the object has an open editor for its
+    /// attributes.
     fn with_open_header<T>(
         &self,
         address: Address,

@@ -287,8 +287,8 @@ impl AttributeEditor<'_> {
         })
     }
 
-    /// If each attribute message fits in an object header, changes the storage of an object's
-    /// attributes from dense to compact.
+    /// Changes the storage of an object's attributes from dense to compact, if each attribute
+    /// message fits in an object header.
     pub(super) fn become_compact(&mut self, edit: &mut Edit<'_>, dense: &Dense) -> Result<()> {
         let mut all = dense.all(self.container, edit)?;
         if all.iter().any(|(entry, body)| entry.shared_id().is_none() && body.len() >= MIN_TOO_LONG_BYTES) {

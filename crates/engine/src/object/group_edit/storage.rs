@@ -233,8 +233,8 @@ impl GroupEditor<'_> {
         })
     }
 
-    /// If each link message fits in an object header, changes the storage of a group's links from
-    /// dense to compact.
+    /// Changes the storage of a group's links from dense to compact, if each link message fits in
+    /// an object header.
     fn become_compact(&mut self, edit: &mut Edit<'_>, info: &LinkInfo) -> Result<()> {
         let dense = Dense::from(info);
         let bodies = dense.all(self.container, edit)?;
