@@ -142,9 +142,7 @@ impl Checker {
                 self.remark(
                     SUPERBLOCK,
                     start,
-                    format!(
-                        "{excess} bytes follow the end of the file, which the superblock states as {end:#x}"
-                    ),
+                    format!("{excess} bytes after the end of the file at {end:#x}"),
                 );
             }
             Some(_) => {}
@@ -171,10 +169,7 @@ impl Checker {
             self.remark(
                 SUPERBLOCK,
                 start,
-                format!(
-                    "the address of free-space information is {}, expected an undefined address",
-                    old.free_space
-                ),
+                format!("free-space information at {}, expected an undefined address", old.free_space),
             );
         }
         symbol_table::cached(self, start, &old.root);
@@ -224,7 +219,7 @@ impl Checker {
             self.remark(
                 EXTENSION,
                 address,
-                "the superblock extension has a reference count, although no link can lead to it",
+                "a reference count, although no link can lead to the superblock extension",
             );
         }
         if let Some(k) = first::<BTreeK>(self, &header) {
