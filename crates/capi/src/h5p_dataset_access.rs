@@ -49,7 +49,7 @@ export! {
     /// virtual datasets.
     fn H5Pset_virtual_view(dapl_id: hid_t, view: c_int) -> herr_t {
         if view != 0 && view != 1 {
-            return Err(Failure::bad_value("unknown view"));
+            return Err(Failure::bad_value("unknown view of a virtual dataset"));
         }
         change_dataset_access(dapl_id, |it| {
             it.virtual_view = view;
@@ -142,7 +142,7 @@ export! {
             return Err(Failure::bad_value("callback data was passed without a callback function"));
         }
         if boundary.iter().any(|size| u32::try_from(*size).is_err()) {
-            return Err(Failure::bad_value("a boundary must be below 2^32"));
+            return Err(Failure::bad_value("each boundary of the append callback must be below 2^32"));
         }
         change_dataset_access(dapl_id, |it| {
             it.append_flush = AppendFlush { boundary, function: AppendFunction { function: func, data: udata } };

@@ -56,7 +56,7 @@ export! {
             1 => LayoutChoice::Contiguous,
             2 => LayoutChoice::Chunked,
             3 => LayoutChoice::Virtual,
-            _ => return Err(Failure::arguments(codes::BADRANGE, "unknown layout")),
+            _ => return Err(Failure::arguments(codes::BADRANGE, "unknown storage layout")),
         };
         change_dataset_create(plist_id, |it| {
             it.layout = layout;
@@ -93,7 +93,7 @@ export! {
     /// Sets the chunk options of new datasets in a dataset creation list.
     fn H5Pset_chunk_opts(plist_id: hid_t, opts: c_uint) -> herr_t {
         if opts & !DONT_FILTER_PARTIAL_CHUNKS != 0 {
-            return Err(Failure::bad_value("unknown options of chunks"));
+            return Err(Failure::bad_value("unknown chunk options"));
         }
         change_dataset_create(plist_id, |it| {
             if !matches!(it.layout, LayoutChoice::Chunked | LayoutChoice::Structured) {
@@ -154,7 +154,7 @@ export! {
     ) -> herr_t {
         let list = dataset_create(plist_id)?;
         let file = usize::try_from(idx).ok().and_then(|index| list.external.get(index));
-        let missing = || Failure::arguments(codes::BADRANGE, "the list has no such external file");
+        let missing = || Failure::arguments(codes::BADRANGE, "the list has no external file of this index");
         let (path, start, bytes) = file.ok_or_else(missing)?;
         name.put(path, name_size);
         offset.put(*start);
@@ -216,7 +216,7 @@ export! {
     /// Sets the time at which the library writes the fill value of a new dataset.
     fn H5Pset_fill_time(plist_id: hid_t, fill_time: c_int) -> herr_t {
         if !(0..=2).contains(&fill_time) {
-            return Err(Failure::bad_value("unknown time for the fill value"));
+            return Err(Failure::bad_value("unknown fill time"));
         }
         change_dataset_create(plist_id, |it| {
             it.fill_time = fill_time;
@@ -234,7 +234,7 @@ export! {
     /// on the layout.
     fn H5Pset_alloc_time(plist_id: hid_t, alloc_time: c_int) -> herr_t {
         if !(0..=3).contains(&alloc_time) {
-            return Err(Failure::bad_value("unknown time for the allocation"));
+            return Err(Failure::bad_value("unknown allocation time"));
         }
         change_dataset_create(plist_id, |it| {
             it.allocation_time = Some(alloc_time).filter(|time| *time != 0);
@@ -313,7 +313,10 @@ fn mapping(list: hid_t, index: usize) -> Outcome<MappingChoice> {
     if list.layout != LayoutChoice::Virtual {
         return Err(Failure::bad_value("the layout is not virtual"));
     }
-    list.mappings.into_iter().nth(index).ok_or_else(|| Failure::bad_value("the list has no such mapping"))
+    list.mappings
+        .into_iter()
+        .nth(index)
+        .ok_or_else(|| Failure::bad_value("the property list has no mapping with this index"))
 }
 
 export! {

@@ -231,7 +231,7 @@ export! {
     /// Sets the integrity checks that the library skips when it opens a file.
     fn H5Pset_relax_file_integrity_checks(plist_id: hid_t, flags: u64) -> herr_t {
         if flags & !1 != 0 {
-            return Err(Failure::bad_value("unknown flags"));
+            return Err(Failure::bad_value("unknown flags for relaxed integrity checks"));
         }
         change_file_access(plist_id, |it| {
             it.relaxed_checks = flags;

@@ -72,7 +72,7 @@ export! {
     fn H5Pset_sym_k(plist_id: hid_t, ik: c_uint, lk: c_uint) -> herr_t {
         change_file_create(plist_id, |it| {
             if ik >= MAX_ENTRIES / 2 {
-                return Err(Failure::bad_value("too many entries of a B-tree node"));
+                return Err(Failure::bad_value("the number of entries in a B-tree node is too large"));
             }
             if ik > 0 {
                 it.group_internal_k = ik;
@@ -159,7 +159,7 @@ export! {
         }
         change_file_create(plist_id, |it| {
             let index = usize::try_from(index_num).ok().and_then(|index| it.shared_indexes.get_mut(index));
-            let index = index.ok_or_else(|| Failure::bad_value("the list has no such index"))?;
+            let index = index.ok_or_else(|| Failure::bad_value("the list has no such shared message index"))?;
             *index = (mesg_type_flags, min_mesg_size);
             Ok(0)
         })
@@ -175,7 +175,7 @@ export! {
     ) -> herr_t {
         let list = file_create(plist_id)?;
         let index = usize::try_from(index_num).ok().and_then(|index| list.shared_indexes.get(index));
-        let (flags, bytes) = index.ok_or_else(|| Failure::bad_value("the list has no such index"))?;
+        let (flags, bytes) = index.ok_or_else(|| Failure::bad_value("the list has no such shared message index"))?;
         mesg_type_flags.put(*flags);
         min_mesg_size.put(*bytes);
         Ok(0)
@@ -216,7 +216,7 @@ export! {
         threshold: hsize_t,
     ) -> herr_t {
         if !(0..4).contains(&strategy) {
-            return Err(Failure::bad_value("unknown strategy of file space"));
+            return Err(Failure::bad_value("unknown file space strategy"));
         }
         change_file_create(plist_id, |it| {
             it.strategy = strategy;
@@ -249,7 +249,7 @@ export! {
             2 => Some((0, false)),
             3 => Some((2, false)),
             4 => Some((3, false)),
-            _ => return Err(Failure::bad_value("unknown strategy of file space")),
+            _ => return Err(Failure::bad_value("unknown file space strategy")),
         };
         change_file_create(plist_id, |it| {
             (it.strategy, it.persist) = chosen.unwrap_or((it.strategy, it.persist));
@@ -268,7 +268,7 @@ export! {
             (0, false) => 2,
             (2, _) => 3,
             (3, _) => 4,
-            _ => return Err(Failure::bad_value("version 1.10.0 has no such strategy of file space")),
+            _ => return Err(Failure::bad_value("the file space strategy does not exist in HDF5 1.10.0")),
         });
         threshold.put(list.threshold);
         Ok(0)

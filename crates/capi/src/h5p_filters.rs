@@ -125,7 +125,7 @@ impl Places {
 
 /// Returns the failure for a filter that the filter pipeline does not contain.
 pub fn missing() -> Failure {
-    Failure::new(codes::PLINE, codes::NOTFOUND, "the filter is not in the pipeline")
+    Failure::new(codes::PLINE, codes::NOTFOUND, "the filter is not in the filter pipeline")
 }
 
 /// Returns the filters of a creation list. If the layout is structured chunks, returns the filters
@@ -142,7 +142,8 @@ fn get_by_index(list: hid_t, index: c_uint, places: &Places) -> Outcome<c_int> {
     places.check()?;
     let pipeline = pipeline(list)?;
     let entry = usize::try_from(index).ok().and_then(|index| pipeline.get(index));
-    let entry = entry.ok_or_else(|| Failure::bad_value("the pipeline has no such filter"))?;
+    let entry =
+        entry.ok_or_else(|| Failure::bad_value("the filter pipeline has no filter with this index"))?;
     places.store(entry)?;
     Ok(entry.id)
 }
@@ -331,7 +332,7 @@ export! {
 
     /// Appends the scaleoffset filter with a scale type and a scale factor to the filter pipeline.
     fn H5Pset_scaleoffset(plist_id: hid_t, scale_type: c_int, scale_factor: c_int) -> herr_t {
-        let factor = c_uint::try_from(scale_factor).map_err(|_| Failure::bad_value("negative factor"))?;
+        let factor = c_uint::try_from(scale_factor).map_err(|_| Failure::bad_value("the scale factor is negative"))?;
         let kind = c_uint::try_from(scale_type).ok().filter(|kind| *kind <= 2);
         let kind = kind.ok_or_else(|| Failure::bad_value("unknown scale type"))?;
         add_built_in(plist_id, 6, OPTIONAL, &[kind, factor])

@@ -62,7 +62,7 @@ export! {
     /// Sets the maximum number of soft and external links that the library follows in a path.
     fn H5Pset_nlinks(plist_id: hid_t, nlinks: usize) -> herr_t {
         if nlinks == 0 {
-            return Err(Failure::bad_value("the number of links must be positive"));
+            return Err(Failure::bad_value("the maximum number of followed links must be positive"));
         }
         change_link_access(plist_id, |it| {
             it.max_links = nlinks;

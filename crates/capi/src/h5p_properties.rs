@@ -274,7 +274,7 @@ export! {
     fn H5Piterate(id: hid_t, idx: Out<c_int>, iter_func: Option<IterateFunction>, iter_data: *mut c_void) -> c_int {
         let names = all_names(id, true)?;
         let function = iter_func.ok_or_else(|| Failure::bad_value("the callback function is null"))?;
-        let start = usize::try_from(idx.get().unwrap_or(0)).map_err(|_| Failure::bad_value("negative index"))?;
+        let start = usize::try_from(idx.get().unwrap_or(0)).map_err(|_| Failure::bad_value("the start index is negative"))?;
         let mut result = 0;
         let mut next = start;
         for name in names.iter().skip(start) {

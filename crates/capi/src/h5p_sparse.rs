@@ -25,7 +25,7 @@ fn section(list: &mut DatasetCreate, number: c_int) -> Outcome<&mut Vec<FilterEn
         return Err(Failure::bad_value("the layout has no structured chunks"));
     }
     let pipeline = usize::try_from(number).ok().and_then(|number| list.structured.filters.get_mut(number));
-    pipeline.ok_or_else(|| Failure::bad_value("unknown section"))
+    pipeline.ok_or_else(|| Failure::bad_value("unknown section of a structured chunk"))
 }
 
 export! {
@@ -109,7 +109,7 @@ export! {
         places.check()?;
         let mut list = dataset_create(plist)?;
         let entry = usize::try_from(idx).ok().and_then(|index| section(&mut list, sec).ok()?.get(index));
-        let entry = entry.ok_or_else(|| Failure::bad_value("the section has no such filter"))?;
+        let entry = entry.ok_or_else(|| Failure::bad_value("the section has no filter with this index"))?;
         places.store(entry)?;
         Ok(entry.id)
     }

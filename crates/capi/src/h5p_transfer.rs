@@ -198,14 +198,14 @@ export! {
     fn H5Pget_data_transform(plist_id: hid_t, expression: TextBuffer, size: usize) -> isize {
         let list = transfer(plist_id)?;
         let text = list.transform.as_deref();
-        let none = || Failure::new(codes::PLIST, codes::BADVALUE, "the list has no data transform");
+        let none = || Failure::new(codes::PLIST, codes::BADVALUE, "the property list has no data transform");
         copy_text(text.ok_or_else(none)?, expression, size)
     }
 
     /// Sets the mode of selection I/O in a transfer list. The mode has no effect in this library.
     fn H5Pset_selection_io(plist_id: hid_t, selection_io_mode: c_int) -> herr_t {
         if !(0..=2).contains(&selection_io_mode) {
-            return Err(Failure::bad_value("unknown mode"));
+            return Err(Failure::bad_value("unknown transfer mode"));
         }
         change_transfer(plist_id, |it| {
             it.selection_io = selection_io_mode;

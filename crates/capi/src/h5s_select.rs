@@ -225,11 +225,11 @@ export! {
         let space = space::find(space)?;
         let mut space = space.0.write();
         if offset.is_null() {
-            return Err(Failure::bad_value("no offset"));
+            return Err(Failure::bad_value("the offset of the selection is a null pointer"));
         }
         let offset = offset.array(space.extent.rank(), "offset")?;
         let back: Option<Vec<i64>> = offset.iter().map(|by| by.checked_neg()).collect();
-        let back = back.ok_or_else(|| Failure::bad_value("the offset is too large"))?;
+        let back = back.ok_or_else(|| Failure::bad_value("the offset of the selection is too large"))?;
         space.selection = space::shift(&space.selection, &back)
             .because(codes::DATASPACE, codes::CANTSELECT, "cannot move the selection")?;
         Ok(0)

@@ -21,7 +21,7 @@ pub const VARIABLE: usize = usize::MAX;
 /// # Errors
 /// Fails with a bad value if the size is 4 GiB or more.
 pub fn size_of(size: usize) -> Outcome<u32> {
-    u32::try_from(size).map_err(|_| Failure::bad_value("the size is too large"))
+    u32::try_from(size).map_err(|_| Failure::bad_value("the datatype is too large"))
 }
 
 /// Returns a variable-length string datatype in memory form.
@@ -66,7 +66,7 @@ fn set_size(datatype: &mut Datatype, size: usize) -> Outcome<()> {
         _ => {}
     }
     if size == 0 {
-        return Err(Failure::bad_value("the size must be positive"));
+        return Err(Failure::bad_value("the size of the datatype must be positive"));
     }
     if size == VARIABLE {
         return match &datatype.class {
@@ -110,7 +110,7 @@ export! {
     /// identifier.
     fn H5Tcreate(class: c_int, size: usize) -> hid_t {
         if size == 0 {
-            return Err(Failure::bad_value("the size must be positive"));
+            return Err(Failure::bad_value("the size of the datatype must be positive"));
         }
         let datatype = create(class, size).because(
             codes::DATATYPE,
@@ -189,7 +189,7 @@ export! {
     /// Returns the size of a datatype in bytes.
     fn H5Tget_size(id: hid_t) -> usize {
         datatype::with(id, |datatype| {
-            usize::try_from(datatype.size).map_err(|_| Failure::bad_value("the size is too large"))
+            usize::try_from(datatype.size).map_err(|_| Failure::bad_value("the datatype is too large"))
         })
     }
 

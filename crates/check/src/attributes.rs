@@ -42,7 +42,11 @@ pub(crate) fn check(checker: &mut Checker, header: &Header) {
     }
     if let Some(info) = info.filter(AttributeInfo::is_dense) {
         if header.has(MessageType::ATTRIBUTE) {
-            checker.fault(INFO, header.address, "attributes both in the object header and in a fractal heap");
+            checker.fault(
+                INFO,
+                header.address,
+                "the object has attributes both in its header and in a fractal heap",
+            );
         }
         attributes.indexes(checker, &info);
     }
@@ -62,12 +66,20 @@ impl Attributes {
         let tracked = header.flags.contains(HeaderFlags::ATTRIBUTE_ORDER_TRACKED);
         let indexed = header.flags.contains(HeaderFlags::ATTRIBUTE_ORDER_INDEXED);
         if tracked != info.max_creation_index.is_some() || indexed != info.creation_order_index.is_some() {
-            checker.fault(INFO, self.owner, "creation order flags differ from those of the object header");
+            checker.fault(
+                INFO,
+                self.owner,
+                "the flags for the creation order of attributes differ from those of the object header",
+            );
         }
         if !info.is_dense() {
             let order = info.creation_order_index.unwrap_or(Address::UNDEFINED);
             if info.name_index.is_defined() || order.is_defined() {
-                checker.fault(INFO, self.owner, "B-tree indexes are defined, but no fractal heap");
+                checker.fault(
+                    INFO,
+                    self.owner,
+                    "the message states B-tree indexes of attributes, but no fractal heap",
+                );
             }
         }
     }
@@ -77,7 +89,11 @@ impl Attributes {
     fn order(&mut self, checker: &mut Checker, order: u32) {
         let Some(next) = self.info.and_then(|info| info.max_creation_index) else { return };
         if order >= u32::from(next) {
-            checker.fault(NAME, self.owner, format!("creation order {order}, expected less than {next}"));
+            checker.fault(
+                NAME,
+                self.owner,
+                format!("the attribute has the creation order {order}, expected less than {next}"),
+            );
         }
         if !self.orders.insert(order) {
             checker.fault(NAME, self.owner, format!("two attributes have the creation order {order}"));

@@ -70,7 +70,11 @@ impl Walk<'_> {
             return true;
         }
         if node.children.is_empty() {
-            self.checker.fault(NAME, address, format!("no children at level {}", node.level));
+            self.checker.fault(
+                NAME,
+                address,
+                format!("the B-tree node at level {} has no children", node.level),
+            );
         }
         let mut complete = true;
         for (position, child) in node.children.iter().enumerate() {
@@ -88,10 +92,18 @@ impl Walk<'_> {
         let before = latest.replace((address, node.right));
         let (left, right) = before.unwrap_or((Address::UNDEFINED, address));
         if node.left != left {
-            self.checker.fault(NAME, address, format!("left sibling {}, found {left}", node.left));
+            self.checker.fault(
+                NAME,
+                address,
+                format!("the node states the left sibling {}, but its left neighbour is {left}", node.left),
+            );
         }
         if right != address {
-            self.checker.fault(NAME, left, format!("right sibling {right}, found {address}"));
+            self.checker.fault(
+                NAME,
+                left,
+                format!("the node states the right sibling {right}, but its right neighbour is {address}"),
+            );
         }
     }
 
@@ -101,7 +113,7 @@ impl Walk<'_> {
                 self.checker.fault(
                     NAME,
                     address,
-                    format!("right sibling {right} of the last node of its level"),
+                    format!("the last node of a level states the right sibling {right}"),
                 );
             }
         }
@@ -116,11 +128,15 @@ impl Walk<'_> {
                     self.checker.fault(
                         NAME,
                         address,
-                        format!("key {position} is not less than the next one"),
+                        format!("the key {position} of the node must be less than the next key"),
                     );
                 }
                 None => {
-                    self.checker.fault(NAME, address, format!("key {position} or {next} cannot be decoded"));
+                    self.checker.fault(
+                        NAME,
+                        address,
+                        format!("the key {position} or {next} of the node cannot be decoded"),
+                    );
                 }
             }
         }
@@ -129,7 +145,11 @@ impl Walk<'_> {
         let starts = self.leaves.compare((parent, position), first);
         let ends = self.leaves.compare(last, (parent, position + 1));
         if starts == Some(Ordering::Greater) || ends == Some(Ordering::Greater) {
-            self.checker.fault(NAME, address, "keys outside the range that the parent node states");
+            self.checker.fault(
+                NAME,
+                address,
+                "the node has keys outside the range that its parent node states",
+            );
         }
     }
 }

@@ -34,10 +34,15 @@ pub(crate) fn open(checker: &mut Checker, address: Address, types: &[u8], kind: 
     let layout = checker.decoded(NAME, address, BTreeV2Layout::new(&header, params))?;
     let percents = [header.split_percent, header.merge_percent];
     if percents.iter().any(|percent| !(1..=100).contains(percent)) {
-        checker.fault(NAME, address, format!("invalid split and merge percentages {percents:?}"));
+        checker.fault(
+            NAME,
+            address,
+            format!("the split and merge percentages {percents:?} must be from 1 to 100"),
+        );
     }
     if header.root.is_defined() != (header.root_records > 0) {
-        let text = format!("{} records in a root at {}", header.root_records, header.root);
+        let text =
+            format!("the header states {} records in the root node at {}", header.root_records, header.root);
         checker.fault(NAME, address, text);
     }
     Some(Tree { address, header, layout, kind })

@@ -84,7 +84,7 @@ impl<'a> Elements<'a> {
             checker.fault(
                 structure,
                 owner,
-                format!("client {}, which contradicts the dataset's filter pipeline", client.0),
+                format!("the client ID {} contradicts the dataset's filter pipeline", client.0),
             );
             return None;
         }
@@ -113,14 +113,18 @@ pub(crate) fn implicit(checker: &mut Checker, chunked: &Chunked<'_>) {
     let (address, bytes) = (chunked.layout.address, chunked.chunk_bytes());
     let owner = chunked.dataset.owner;
     if chunked.dataset.pipeline.as_ref().is_none_or(|pipeline| !pipeline.is_empty()) {
-        checker.fault("data layout message", owner, "an implicit chunk index in a dataset with filters");
+        checker.fault(
+            "data layout message",
+            owner,
+            "the dataset has an implicit chunk index, but also filters",
+        );
     }
     let numbers = Numbers::of(&chunked.dataset.space.max_dims(), &chunked.layout.dims);
     let Some(total) = numbers.total() else {
         checker.fault(
             "data layout message",
             owner,
-            "an implicit chunk index in a dataset with an unlimited dimension",
+            "the dataset has an implicit chunk index, but also an unlimited dimension",
         );
         return;
     };
@@ -140,7 +144,11 @@ pub(crate) fn fixed(checker: &mut Checker, indexed: &Indexed<'_>) -> Option<()> 
         Some(total) => {
             checker.same(HEADER, address, "number of elements", header.elements, total);
         }
-        None => checker.fault(HEADER, address, "a fixed array in a dataset with an unlimited dimension"),
+        None => checker.fault(
+            HEADER,
+            address,
+            "the dataset has a fixed array as chunk index, but also an unlimited dimension",
+        ),
     }
     if !header.data_block.is_defined() {
         return None;

@@ -49,7 +49,8 @@ pub(crate) fn check(checker: &mut Checker, header: &Header) {
         Layout::Compact(compact) => {
             let wanted = dataset.bytes();
             if (compact.data.len() as u64) < wanted {
-                let text = format!("{} bytes of raw data, expected {wanted}", compact.data.len());
+                let text =
+                    format!("the dataset has {} bytes of raw data, expected {wanted}", compact.data.len());
                 checker.fault(LAYOUT, dataset.owner, text);
             }
             let data = compact.data.get(..to_usize(wanted)).unwrap_or(&compact.data);
@@ -173,7 +174,11 @@ impl Dataset {
         let wanted = self.bytes();
         if external {
             if layout.address.is_defined() && layout.address.raw() != 0 {
-                checker.fault(LAYOUT, self.owner, "raw data both in this file and in external files");
+                checker.fault(
+                    LAYOUT,
+                    self.owner,
+                    "the dataset has raw data both in this file and in external files",
+                );
             }
             return;
         }
@@ -182,7 +187,11 @@ impl Dataset {
         }
         let length = layout.size.unwrap_or(wanted);
         if length < wanted {
-            checker.fault(LAYOUT, self.owner, format!("{length} bytes of raw data, expected {wanted}"));
+            checker.fault(
+                LAYOUT,
+                self.owner,
+                format!("the dataset has {length} bytes of raw data, expected {wanted}"),
+            );
         }
         if checker.claim("raw data", layout.address, length, BlockKind::Contiguous) {
             self.scan_contiguous(checker, layout.address, length.min(wanted));

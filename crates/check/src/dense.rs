@@ -48,7 +48,7 @@ pub(crate) fn entries(
         checker.fault(
             name,
             address,
-            format!("the B-tree of record type {record_type} is missing in dense storage"),
+            format!("the B-tree of record type {record_type} is missing from the dense storage"),
         );
         return None;
     }
@@ -60,7 +60,10 @@ pub(crate) fn entries(
             checker.fault(
                 name,
                 address,
-                format!("the key {:#x} follows {:#x}, expected ascending keys", entry.key, last.key),
+                format!(
+                    "the B-tree key {:#x} follows the key {:#x}, expected ascending keys",
+                    entry.key, last.key
+                ),
             );
         }
         entries.push(entry);

@@ -115,7 +115,7 @@ fn sequence(
     let id = checker.decoded(SEQUENCE, owner, GlobalHeapId::read(&mut reader, checker.params))?;
     if id.is_null() {
         if count > 0 {
-            checker.fault(SEQUENCE, owner, format!("{count} items with a null heap ID"));
+            checker.fault(SEQUENCE, owner, format!("a sequence has {count} items, but a null heap ID"));
         }
         return None;
     }
@@ -196,7 +196,7 @@ fn revised(checker: &mut Checker, element: &[u8], owner: Address) -> Option<()> 
             if let ReferenceTarget::Attribute { name } = &block.target
                 && name.is_empty()
             {
-                checker.fault(REFERENCE, id.collection, "an attribute reference without an attribute name");
+                checker.fault(REFERENCE, id.collection, "the attribute reference has no attribute name");
             }
         }
     }

@@ -34,7 +34,10 @@ pub(crate) fn walk(
             checker.fault(
                 NAME,
                 address,
-                format!("{} serialized sections, but no section list", header.serialized_sections),
+                format!(
+                    "the free-space manager has {} serialized sections, but no section list",
+                    header.serialized_sections
+                ),
             );
         }
         return Some((header, Some(Vec::new())));
@@ -73,14 +76,17 @@ fn statistics(
         checker.same(NAME, address, "bytes in all sections", header.total_space, space);
     }
     if let Some(empty) = sections.iter().find(|section| section.size == 0) {
-        checker.fault(name, header.list, format!("an empty section at {:#x}", empty.offset));
+        checker.fault(name, header.list, format!("the free-space section at {:#x} is empty", empty.offset));
     }
     if let Some(large) = sections.iter().find(|section| section.size > header.max_section_size) {
-        let text = format!("a section of {} bytes, expected at most {}", large.size, header.max_section_size);
+        let text = format!(
+            "a free-space section has {} bytes, expected at most {}",
+            large.size, header.max_section_size
+        );
         checker.fault(name, header.list, text);
     }
     if !sections.is_sorted_by_key(|section| (section.size, section.offset)) {
-        checker.remark(name, header.list, "sections are not sorted by size and offset");
+        checker.remark(name, header.list, "the free-space sections are not sorted by size and offset");
     }
 }
 

@@ -104,12 +104,16 @@ impl Heap {
 
     fn huge_object(&mut self, checker: &mut Checker, key: u64) -> Option<Bytes> {
         let Some((record, used)) = self.huge.get_mut(&key) else {
-            checker.fault(NAME, self.address, format!("the huge object {key:#x} is not in the B-tree"));
+            checker.fault(
+                NAME,
+                self.address,
+                format!("the huge object {key:#x} is missing from the heap's B-tree"),
+            );
             return None;
         };
         let record = *record;
         if std::mem::replace(used, true) {
-            checker.fault(NAME, self.address, format!("two IDs refer to the huge object {key:#x}"));
+            checker.fault(NAME, self.address, format!("two heap IDs refer to the huge object {key:#x}"));
         }
         let stored = checker.store.read(record.address, record.length, "huge object");
         let stored = checker.read_or_note("huge object", record.address, stored)?;

@@ -29,7 +29,7 @@ pub(crate) fn check(checker: &mut Checker, header: &Header) {
     }
     let Some(message) = header.of(MessageType::LINK_INFO).next() else {
         if header.has(MessageType::LINK) {
-            checker.fault(LINK, header.address, "a link message in an object without a link info message");
+            checker.fault(LINK, header.address, "the object has a link message, but no link info message");
         }
         return;
     };
@@ -86,12 +86,20 @@ impl Links {
         if !info.is_dense() {
             let order = info.creation_order_index.unwrap_or(Address::UNDEFINED);
             if info.name_index.is_defined() || order.is_defined() {
-                checker.fault(INFO, self.owner, "B-tree indexes are defined, but no fractal heap");
+                checker.fault(
+                    INFO,
+                    self.owner,
+                    "the message states B-tree indexes of links, but no fractal heap",
+                );
             }
             return;
         }
         if header.has(MessageType::LINK) {
-            checker.fault(INFO, self.owner, "links both in the object header and in a fractal heap");
+            checker.fault(
+                INFO,
+                self.owner,
+                "the group has links both in its object header and in a fractal heap",
+            );
         }
         let Some(mut heap) = fractal_heap::open(checker, info.fractal_heap) else { return };
         let names = dense::entries(checker, info.name_index, types::LINK_NAME, |bytes| {

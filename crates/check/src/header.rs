@@ -97,7 +97,7 @@ fn version_2(checker: &mut Checker, address: Address, start: &[u8]) -> Option<Wa
         checker.fault(
             NAME,
             address,
-            format!("the size of chunk 0 is too large: {} bytes", prefix.chunk0_size),
+            format!("the size of the object header's chunk 0 is too large: {} bytes", prefix.chunk0_size),
         );
         return None;
     };
@@ -163,15 +163,19 @@ impl Walk {
         }
         checker.unused_in_header(gap.len());
         if self.layout == EnvelopeLayout::V1 {
-            checker.remark(NAME, address, format!("{} bytes after the last message of a chunk", gap.len()));
+            checker.remark(
+                NAME,
+                address,
+                format!("{} unused bytes follow the last message of an object header chunk", gap.len()),
+            );
         } else if has_nil {
             checker.remark(
                 NAME,
                 address,
-                "a gap in a chunk with a NIL message that could hold the gap's bytes",
+                "an object header chunk has a gap, although its NIL message could hold the gap's bytes",
             );
         } else if gap.iter().any(|byte| *byte != 0) {
-            checker.remark(NAME, address, "a gap with bytes other than zero");
+            checker.remark(NAME, address, "the gap in an object header chunk has bytes other than zero");
         }
     }
 

@@ -66,7 +66,11 @@ impl Heap {
         checker.same(HEADER, address, "bytes of huge objects", header.huge_size, huge);
         let unused = self.huge.values().filter(|(_, used)| !used).count();
         if unused > 0 {
-            checker.fault(NAME, address, format!("nothing refers to {unused} huge objects"));
+            checker.fault(
+                NAME,
+                address,
+                format!("the fractal heap has {unused} huge objects to which nothing refers"),
+            );
         }
         if !self.blocks.complete {
             return;

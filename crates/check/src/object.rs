@@ -62,7 +62,7 @@ pub(crate) fn open(checker: &mut Checker, address: Address) -> Option<Header> {
             checker.fault(
                 NAME,
                 address,
-                format!("{count} messages of the kind {}, expected one", kind.name()),
+                format!("the object header has {count} messages of the kind {}, expected one", kind.name()),
             );
         }
     }
@@ -180,7 +180,11 @@ impl Checker {
             self.references.iter().filter(|address| !self.objects.contains_key(address)).copied().collect();
         unlinked.sort_unstable();
         for address in unlinked {
-            self.remark("reference", address, "the target is no object that links lead to");
+            self.remark(
+                "reference",
+                address,
+                "the reference refers to an address at which no linked object was found",
+            );
         }
     }
 }

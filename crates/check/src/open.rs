@@ -142,7 +142,9 @@ impl Checker {
                 self.remark(
                     SUPERBLOCK,
                     start,
-                    format!("{excess} bytes after the end of the file at {end:#x}"),
+                    format!(
+                        "{excess} bytes follow the end of the file, which the superblock states as {end:#x}"
+                    ),
                 );
             }
             Some(_) => {}
@@ -169,7 +171,10 @@ impl Checker {
             self.remark(
                 SUPERBLOCK,
                 start,
-                format!("free-space information at {}, expected an undefined address", old.free_space),
+                format!(
+                    "the address of free-space information is {}, expected an undefined address",
+                    old.free_space
+                ),
             );
         }
         symbol_table::cached(self, start, &old.root);
@@ -219,7 +224,7 @@ impl Checker {
             self.remark(
                 EXTENSION,
                 address,
-                "a reference count, although no link can lead to the superblock extension",
+                "the superblock extension has a reference count, although no link can lead to it",
             );
         }
         if let Some(k) = first::<BTreeK>(self, &header) {

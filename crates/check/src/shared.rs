@@ -129,7 +129,11 @@ impl SharedIndex {
             let record = SharedMessageRecord::decode(bytes, params);
             let Some(record) = checker.decoded(RECORD, address, record) else { return };
             if records.last().is_some_and(|last| last.hash > record.hash) {
-                checker.fault(RECORD, address, format!("the hash {:#010x} is out of order", record.hash));
+                checker.fault(
+                    RECORD,
+                    address,
+                    format!("the hash {:#010x} is less than the hash of the preceding record", record.hash),
+                );
             }
             records.push(record);
         })?;
@@ -145,7 +149,11 @@ impl SharedIndex {
             SharedMessageLocation::Heap { reference_count, heap_id } => {
                 let body = self.heap.as_mut().and_then(|heap| heap.object(checker, &heap_id));
                 match &body {
-                    None => checker.fault(RECORD, index_address, "the message is not in the fractal heap"),
+                    None => checker.fault(
+                        RECORD,
+                        index_address,
+                        "the shared message is missing from the fractal heap",
+                    ),
                     Some(body) if !self.has_hash(body, record.hash) => {
                         let text = format!("the hash {:#010x} is not the hash of the message", record.hash);
                         checker.fault(RECORD, index_address, text);
@@ -212,7 +220,7 @@ impl Checker {
             self.fault(
                 "shared message",
                 owner,
-                format!("no index of shared messages for a shared {}", kind.name()),
+                format!("the file has no shared message index for a shared {}", kind.name()),
             );
             return None;
         };
@@ -223,7 +231,11 @@ impl Checker {
             return Some(SharedBody { body: message.body.clone()?, first });
         }
         if complete {
-            self.fault("shared message", owner, format!("the shared {} is not in its index", kind.name()));
+            self.fault(
+                "shared message",
+                owner,
+                format!("the shared {} is missing from the shared message index", kind.name()),
+            );
         }
         None
     }
@@ -269,7 +281,10 @@ impl Checker {
                     self.fault(
                         RECORD,
                         index_address,
-                        format!("a {name} in the object header at {header}, where no object was found"),
+                        format!(
+                            "the record refers to a {name} in the object header at {header}, but no \
+                            object was found there"
+                        ),
                     );
                 } else if !index.held.contains(&(*header, *kind, *hash)) {
                     let text = format!(

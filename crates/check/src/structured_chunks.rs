@@ -24,7 +24,11 @@ const LAYOUT: &str = "data layout message";
 pub(crate) fn check(checker: &mut Checker, dataset: &Dataset, layout: &StructuredChunkLayout) {
     let (owner, rank, sizes) = (dataset.owner, dataset.space.rank(), layout.dims.len());
     if rank == 0 || (sizes != rank && Some(sizes) != rank.checked_add(1)) {
-        checker.fault(LAYOUT, owner, format!("{sizes} dimension sizes in a dataset of rank {rank}"));
+        checker.fault(
+            LAYOUT,
+            owner,
+            format!("the layout message has {sizes} dimension sizes, but the dataset has the rank {rank}"),
+        );
         return;
     }
     if let Some(size) = layout.dims.get(rank) {

@@ -90,7 +90,7 @@ pub(crate) fn walk(checker: &mut Checker, table: &SymbolTable) {
         checker.fault(
             "symbol table message",
             table.heap,
-            "the names cannot be read, so the links are not checked",
+            "the link names cannot be read, so the links are not checked",
         );
         return;
     };
@@ -119,12 +119,16 @@ impl Links {
             return;
         };
         if node.entries.is_empty() {
-            checker.remark(NODE, address, "no entries");
+            checker.remark(NODE, address, "the symbol table node has no entries");
         }
         for entry in &node.entries {
             let Some(name) = self.heap.name(checker, entry.name_offset) else { continue };
             if self.last.as_ref().is_some_and(|last| *last >= name) {
-                checker.fault(NODE, address, format!("the name `{}` is out of order", shown(&name)));
+                checker.fault(
+                    NODE,
+                    address,
+                    format!("the link name `{}` must be greater than the preceding name", shown(&name)),
+                );
             }
             let beyond = after.as_ref().is_some_and(|after| *after >= name)
                 || last.as_ref().is_some_and(|last| *last < name);
@@ -161,7 +165,7 @@ pub(crate) fn cached(checker: &mut Checker, node: Address, entry: &SymbolTableEn
                 return checker.remark(
                     SymbolTableEntry::NAME,
                     node,
-                    "a cached symbol table for a group that no longer has one",
+                    "the entry caches a symbol table, but the group no longer has a symbol table",
                 );
             };
             if table != (SymbolTable { btree, heap }) {

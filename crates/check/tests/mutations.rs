@@ -118,7 +118,7 @@ fn a_damaged_symbol_table_is_a_fault() {
     let (at, node) = nodes.iter().find(|(_, node)| node.entries.len() > 2).unwrap().clone();
     let mut image = good.clone();
     image.change::<SymbolTableNode>(at, &SYMBOLS, |node| node.entries.swap(0, 1));
-    image.has("symbol table node", "is out of order");
+    image.has("symbol table node", "must be greater than the preceding name");
     let cached = nodes.iter().find_map(|(at, node)| {
         let group = |entry: &_| matches!(entry, SymbolTableCache::Group { .. });
         Some((*at, node.entries.iter().position(|entry| group(&entry.cache))?))
@@ -153,7 +153,7 @@ fn a_damaged_b_tree_of_a_symbol_table_is_a_fault() {
         .unwrap();
     let mut image = good.clone();
     image.change::<BTreeV1Node>(at, &GROUP_TREE, |node| node.right = Address::new(8));
-    image.has("version 1 B-tree node", "right sibling 0x8 of the last node");
+    image.has("version 1 B-tree node", "the last node of a level states the right sibling 0x8");
     let mut image = good.clone();
     image.change::<BTreeV1Node>(at, &GROUP_TREE, |node| node.children.swap(0, 1));
     image.has("symbol table node", "is outside the key range of its node");
@@ -162,7 +162,7 @@ fn a_damaged_b_tree_of_a_symbol_table_is_a_fault() {
         let BTreeV1Keys::Group(keys) = &mut node.keys else { unreachable!() };
         keys.swap(0, 1);
     });
-    image.has("version 1 B-tree node", "key 0 is not less than the next one");
+    image.has("version 1 B-tree node", "the key 0 of the node must be less than the next key");
     let mut image = good;
     image.change::<BTreeV1Node>(at, &GROUP_TREE, |node| node.children[1] = node.children[0]);
     image.has("symbol table node", "more than one reference leads to this block");
@@ -295,7 +295,7 @@ fn records_of_version_2_trees_out_of_order() {
     changed_leaf("attributes_dense_latest.h5", 9, exchange, tree);
     changed_leaf("chunk_indexes_latest.h5", 10, exchange, ("dataset chunk record", "expected ascending"));
     changed_leaf("chunk_indexes_latest.h5", 11, exchange, ("dataset chunk record", "expected ascending"));
-    let shared = ("shared message record", "is out of order");
+    let shared = ("shared message record", "is less than the hash of the preceding record");
     changed_leaf("shared_messages_btree_latest.h5", 7, exchange, shared);
 }
 

@@ -139,10 +139,10 @@ pub(crate) fn export(arguments: &ExportArguments) -> Result<()> {
         writer => writer,
     };
     if arguments.skip_unsupported && !matches!(writer, Writer::Table(_)) {
-        bail!("--skip-unsupported is for tables");
+        bail!("--skip-unsupported works only for tables");
     }
     if arguments.pixels.is_some() && !matches!(writer, Writer::Images(_)) {
-        bail!("--pixels is for images");
+        bail!("--pixels works only for images");
     }
     match writer {
         Writer::Elements(format) => arguments.elements(format),

@@ -173,7 +173,8 @@ pub(crate) fn import(arguments: &ImportArguments) -> Result<()> {
             Some(location) => return matrix(storage, location),
             None if !input.path().exists() => bail!("cannot read `{shown}`: the file does not exist"),
             None => bail!(
-                "the format of `{shown}` is not known; name it with --format npy, npz, csv, parquet, arrow, jsonl, mtx, png or tiff"
+                "the format of `{shown}` is unknown; name the format with --format npy, npz, csv, parquet, \
+                 arrow, jsonl, mtx, png or tiff"
             ),
         },
         Some(Format::Npz) => Dense::Npz,
@@ -189,10 +190,12 @@ pub(crate) fn import(arguments: &ImportArguments) -> Result<()> {
 /// Imports one or several images as a dataset.
 fn stack(arguments: &ImportArguments, names: &Names<'_>, first: Input, storage: &Storage<'_>) -> Result<()> {
     if arguments.form.is_some() || arguments.columns || arguments.null.is_some() {
-        bail!("--as, --columns and --null are for matrices and tables");
+        bail!("--as, --columns and --null work only for matrices and tables");
     }
     if arguments.dtype.is_some() || arguments.deflate.is_some() {
-        bail!("--dtype and --deflate are for sparse matrices; --filter gzip=6 compresses other datasets");
+        bail!(
+            "--dtype and --deflate work only for sparse matrices; --filter gzip=6 compresses other datasets"
+        );
     }
     let rest = names.inputs.iter().skip(1).map(|name| Input::open(name));
     let inputs = std::iter::once(Ok(first)).chain(rest).collect::<Result<Vec<Input>>>()?;
@@ -215,11 +218,11 @@ fn matrix(
         Some(Form::Csr) => Some(MatrixForm::Csr),
         Some(Form::Sparse) => Some(MatrixForm::Sparse),
         Some(Form::Records | Form::Columns | Form::Dataframe) => {
-            bail!("--as records, columns and dataframe are for tables")
+            bail!("--as records, columns and dataframe work only for tables")
         }
     };
     if arguments.columns || arguments.null.is_some() {
-        bail!("--columns and --null are for tables");
+        bail!("--columns and --null work only for tables");
     }
     let mut filters = storage.filters;
     filters.extend(arguments.deflate.map(FilterSpec::deflate));
@@ -258,18 +261,20 @@ fn dense(
     storage: &Storage<'_>,
 ) -> Result<()> {
     if arguments.dtype.is_some() || arguments.deflate.is_some() {
-        bail!("--dtype and --deflate are for sparse matrices; --filter gzip=6 compresses other datasets");
+        bail!(
+            "--dtype and --deflate work only for sparse matrices; --filter gzip=6 compresses other datasets"
+        );
     }
     let form = match arguments.form {
         None if arguments.columns => TableForm::Columns,
         None | Some(Form::Records) => TableForm::Records,
         Some(Form::Columns) => TableForm::Columns,
         Some(Form::Dataframe) => TableForm::Dataframe,
-        Some(Form::Csr | Form::Sparse) => bail!("--as csr and --as sparse are for matrices"),
+        Some(Form::Csr | Form::Sparse) => bail!("--as csr and --as sparse work only for matrices"),
     };
     let is_table = matches!(format, Dense::Csv | Dense::Table(_));
     if !is_table && (arguments.form.is_some() || arguments.columns || arguments.null.is_some()) {
-        bail!("--as, --columns and --null are for matrices and tables");
+        bail!("--as, --columns and --null work only for matrices and tables");
     }
     let shown = || format!("`{}`", names.input.display());
     let compressed = input.head().starts_with(GZIP) && is_table;
@@ -312,7 +317,7 @@ fn write(opened: &Opened, new: &NewObject<'_>, form: TableForm, storage: &Storag
         Opened::Csv(table) => match form {
             TableForm::Records => table.write(new, storage),
             TableForm::Columns => table.write_columns(new, storage),
-            TableForm::Dataframe => bail!("a data frame is not an open csv table"),
+            TableForm::Dataframe => bail!("the open table of the data frame is not a csv table"),
         },
         Opened::Table(table) => tables::import(table, new, form, storage),
     }

@@ -65,7 +65,7 @@ impl OutputTarget {
     pub(crate) fn file(path: &Path, source: &Path) -> Result<Self> {
         let cannot = || format!("cannot write `{}`", path.display());
         if is_same_file(path, source) {
-            bail!("`{}` is the file that is read", path.display())
+            bail!("the output file `{}` is the input file: name another output file", path.display())
         }
         // Such a path is the name of an open file of this process, which may be a regular file.
         let is_open = ["/dev/fd", "/dev/stderr", "/proc"].into_iter().any(|name| path.starts_with(name));

@@ -116,7 +116,7 @@ pub(crate) fn elements<S: AsRef<str>>(kind: TypeName, values: &[S]) -> Result<(D
         TypeName::F64 => numbers::<f64, S>(values),
         TypeName::Bool => {
             let parsed: Option<Vec<bool>> = values.iter().map(|value| truth(value.as_ref())).collect();
-            let Some(parsed) = parsed else { bail!("truth values are `true` and `false`") };
+            let Some(parsed) = parsed else { bail!("a truth value must be `true` or `false`") };
             Ok((bool::datatype(), bool::to_bytes(&parsed).into_owned()))
         }
         TypeName::Str => texts(values),

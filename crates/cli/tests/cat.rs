@@ -157,7 +157,7 @@ fn outputs_are_complete_or_absent() {
         let first = &written[..start.len().min(written.len())];
         assert!(first == start || name == "q.csv", "{name}: {first:?}");
     }
-    assert!(failure(&["cat", &source, "quality", "-o", &source]).contains("is the file that is read"));
+    assert!(failure(&["cat", &source, "quality", "-o", &source]).contains("is the input file"));
     assert!(failure(&["cat", &source, "quality", "-o", &at("no/such")]).contains("cannot write"));
     assert!(failure(&["cat", &source, "events/note", "-f", "raw", "-s", "9"]).contains("out of range"));
     let refused = failure(&["cat", "datatypes_other_latest.h5", "vlen", "-o", &at("v.npy")]);

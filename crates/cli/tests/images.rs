@@ -309,7 +309,7 @@ f["f"] = drawn("f4", (4, 5)); f["s"] = drawn("u1", (3, 4, 5)); f["line"] = drawn
 f["flags"] = np.ones((4, 5), bool); f["none"] = drawn("u1", (0, 4, 5)); f["late"] = drawn("i2", (3, 4, 5))"#,
     );
     for (path, out, why) in [
-        ("f", "f.png", "unsigned samples of 8 or 16 bits"),
+        ("f", "f.png", "unsigned integers of 8 or 16 bits"),
         ("s", "s.png", "such as `frame-%04d.png`"),
         ("line", "l.png", "rows and columns"),
         ("flags", "b.tif", "truth values"),

@@ -111,7 +111,7 @@ const FAULTS: &[(&str, &[&str])] = &[
     ("bad_property_version", &["data layout message", "structured chunk property version 1"]),
     ("bad_section0_checksum", &["section 0 at 0x", "checksum"]),
     ("bad_selection_bad_type", &["encoded selection at 0x", "selection type", "7"]),
-    ("bad_selection_huge_count", &["encoded selection at 0x", "num points", "2147483647"]),
+    ("bad_selection_huge_count", &["encoded selection at 0x", "number of points", "2147483647"]),
     ("bad_selection_rank", &["encoded selection at 0x", "extent", "(4, 5), got (20,)"]),
     ("bad_selection_zero_stride", &["encoded selection at 0x", "stride"]),
     ("bad_type_bits", &["data layout message at 0x368", "structured chunk type"]),

@@ -40,7 +40,7 @@ pub enum DataspaceError {
         subject: &'static str,
     },
     /// A buffer is too short for the array that it should hold.
-    #[error("{subject} has {got} bytes, {needed} are needed")]
+    #[error("{subject} has {got} bytes, but {needed} are needed")]
     Buffer {
         /// The name of the buffer.
         subject: &'static str,

@@ -72,7 +72,8 @@ impl LibverBounds {
     pub fn new(low: LibraryVersion, high: LibraryVersion) -> Result<Self> {
         if low > high || high == LibraryVersion::Earliest {
             return Err(Error::Misuse(format!(
-                "library versions from {} to {}: the upper bound is v18 at least and no earlier than the lower one",
+                "invalid library version bounds from {} to {}: the upper bound must be at least v18, and \
+                 must not be earlier than the lower bound",
                 low.name(),
                 high.name()
             )));

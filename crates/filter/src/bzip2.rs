@@ -61,7 +61,10 @@ impl Filter for Bzip2 {
     fn encode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
         let level = context.client_data.first().copied().unwrap_or(9);
         if !(1..=9).contains(&level) {
-            return Err(FilterError::failed(self.id(), format!("block size {level} is not 1 to 9")));
+            return Err(FilterError::failed(
+                self.id(),
+                format!("the block size must be from 1 to 9, not {level}"),
+            ));
         }
         let mut stream = Compress::new(Compression::new(level), 0);
         output.clear();
@@ -89,7 +92,10 @@ impl Filter for Bzip2 {
     fn prepare(&self, requested: &[u32], _dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
         match requested {
             [] | [1..=9, ..] => Ok(requested.to_vec()),
-            [size, ..] => Err(FilterError::refused(self.id(), format!("block size {size} is not 1 to 9"))),
+            [size, ..] => Err(FilterError::refused(
+                self.id(),
+                format!("the block size must be from 1 to 9, not {size}"),
+            )),
         }
     }
 }

@@ -75,13 +75,13 @@ impl<'a> DatasetFacts<'a> {
     /// Returns the number of elements of a chunk in 32 bits, for the client data of a filter.
     pub(crate) fn elements_for(&self, id: FilterId) -> Result<u32> {
         let elements = self.elements().and_then(|elements| u32::try_from(elements).ok());
-        elements.ok_or_else(|| FilterError::refused(id, "the chunk has 2^32 elements or more"))
+        elements.ok_or_else(|| FilterError::refused(id, "the chunk must have fewer than 2^32 elements"))
     }
 
     /// Returns the size of a chunk in bytes as a 32-bit number, for the client data of a filter.
     pub(crate) fn chunk_bytes_for(&self, id: FilterId) -> Result<u32> {
         let bytes = self.chunk_bytes().and_then(|bytes| u32::try_from(bytes).ok());
-        bytes.ok_or_else(|| FilterError::refused(id, "the chunk has 4 GiB or more"))
+        bytes.ok_or_else(|| FilterError::refused(id, "the chunk must have fewer than 4 GiB"))
     }
 }
 

@@ -145,8 +145,8 @@ pub(crate) fn read_width(reader: &mut Reader<'_>) -> Result<usize> {
 }
 
 fn read_points(reader: &mut Reader<'_>, rank: usize, width: usize) -> Result<Selection> {
-    let count = reader.uint(width, "num points")?;
-    let count = reader.count(count, rank * width, "num points")?;
+    let count = reader.uint(width, "number of points")?;
+    let count = reader.count(count, rank * width, "number of points")?;
     let mut coordinates = Vec::with_capacity(count * rank);
     for _ in 0..count * rank {
         coordinates.push(reader.uint(width, "coordinate")?);
@@ -155,8 +155,8 @@ fn read_points(reader: &mut Reader<'_>, rank: usize, width: usize) -> Result<Sel
 }
 
 fn read_blocks(reader: &mut Reader<'_>, rank: usize, width: usize) -> Result<Selection> {
-    let count = reader.uint(width, "num blocks")?;
-    let count = reader.count(count, 2 * rank * width, "num blocks")?;
+    let count = reader.uint(width, "number of blocks")?;
+    let count = reader.count(count, 2 * rank * width, "number of blocks")?;
     let mut blocks = Vec::with_capacity(count);
     for _ in 0..count {
         let start = read_corner(reader, rank, width, "starting offset")?;
@@ -275,7 +275,7 @@ pub(crate) fn width_for(limit: u64) -> usize {
 fn write_points(writer: &mut Writer, points: &Points, encoding: SelectionFormat) {
     let count = points.coordinates.len().checked_div(points.rank).unwrap_or(0);
     if count * points.rank != points.coordinates.len() {
-        writer.fail("num points", "a number of coordinates that is not a multiple of the rank");
+        writer.fail("number of points", "a number of coordinates that is not a multiple of the rank");
     }
     let limit = points.coordinates.iter().copied().max().unwrap_or(0).max(count as u64);
     let mut width = width_for(limit);
@@ -291,7 +291,7 @@ fn write_points(writer: &mut Writer, points: &Points, encoding: SelectionFormat)
         writer.narrow_u8(width, "encode size");
         writer.narrow_u32(points.rank, "rank");
     }
-    writer.uint(width, count as u64, "num points");
+    writer.uint(width, count as u64, "number of points");
     for coordinate in &points.coordinates {
         writer.uint(width, *coordinate, "coordinate");
     }
@@ -314,7 +314,7 @@ fn write_blocks(writer: &mut Writer, rank: usize, blocks: &[Block], encoding: Se
         writer.narrow_u8(width, "encode size");
         writer.narrow_u32(rank, "rank");
     }
-    writer.uint(width, blocks.len() as u64, "num blocks");
+    writer.uint(width, blocks.len() as u64, "number of blocks");
     for offset in blocks.iter().flat_map(|block| block.start.iter().chain(&block.end)) {
         writer.uint(width, *offset, "block");
     }
@@ -522,7 +522,7 @@ pub(crate) mod tests {
             assert!(decode_selection(&bad).is_err());
         }
         let huge = words(&[1, 1, 0, 8, 1, u32::MAX]);
-        assert!(decode_selection(&huge).unwrap_err().to_string().contains("num points"));
+        assert!(decode_selection(&huge).unwrap_err().to_string().contains("number of points"));
         assert!(encode_selection(&regular(&[], &[], &[], &[]), Compact).is_err());
         assert!(encode_selection(&regular(&[1], &[1], &[1], &[]), Compact).is_err());
     }

@@ -78,8 +78,8 @@ impl VirtualMappings {
         reader.trailing_checksum()?;
         let version = reader.version(&[0, 1])?;
         let least = if version == 0 { MIN_MAPPING_BYTES } else { MIN_MAPPING_BYTES - 1 };
-        let count = reader.length(params, "num entries")?;
-        let count = reader.count(count, least, "num entries")?;
+        let count = reader.length(params, "number of entries")?;
+        let count = reader.count(count, least, "number of entries")?;
         let mut mappings: Vec<VirtualMapping> = Vec::with_capacity(count);
         for _ in 0..count {
             let mapping = read_mapping(&mut reader, version, &mappings, params)?;
@@ -100,7 +100,7 @@ impl VirtualMappings {
             writer.fail("version", self.version);
         }
         writer.u8(self.version);
-        writer.length(params, self.mappings.len() as u64, "num entries");
+        writer.length(params, self.mappings.len() as u64, "number of entries");
         let (mut files, mut datasets) = (HashMap::new(), HashMap::new());
         for (number, mapping) in self.mappings.iter().enumerate() {
             let number = number as u64;

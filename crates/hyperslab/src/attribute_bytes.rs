@@ -69,7 +69,8 @@ impl Object {
     pub fn create_attribute(&self, form: &AttributeForm<'_>) -> Result<()> {
         let (dataspace, size) = (form.dataspace, form.datatype.size as usize);
         let count = dataspace.element_count().map(hyperslab_exact::to_usize);
-        let count = count.ok_or_else(|| Error::Misuse("the attribute has too many elements".into()))??;
+        let count = count
+            .ok_or_else(|| Error::Misuse("the attribute has more elements than memory can hold".into()))??;
         let data = crate::dataset::zeroed_elements(count, size)?;
         let name = String::from_utf8_lossy(form.name);
         self.set(&name, |edit| {

@@ -290,7 +290,9 @@ impl ExternalResolver {
     /// no other files.
     fn name<'a>(&self, name: &'a [u8]) -> Result<&'a str> {
         if self.policy == ExternalFiles::Refuse {
-            return Err(Error::Misuse("other files are not opened (`ExternalFiles::Refuse`)".into()));
+            return Err(Error::Misuse(
+                "the policy `ExternalFiles::Refuse` forbids opening other files".into(),
+            ));
         }
         std::str::from_utf8(name).map_err(|_| {
             Error::unsupported(format!("the file name `{}`, which is not UTF-8", name.escape_ascii()))
@@ -432,7 +434,9 @@ impl ExternalResolver {
             return Err(outside(name));
         }
         if access != Access::ReadOnly && self.is_part_of_file(path) {
-            return Err(Error::Misuse(format!("`{name}` is the HDF5 file itself or its journal")));
+            return Err(Error::Misuse(format!(
+                "the external file `{name}` is the HDF5 file itself or its journal"
+            )));
         }
         let driver = Sec2::open(path, access)
             .map_err(|source| Error::Io { action: format!("cannot open `{name}`"), source })?;

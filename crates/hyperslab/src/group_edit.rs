@@ -227,7 +227,7 @@ impl Group {
             }
             group = self.enter(edit, group, name)?;
         }
-        let last = last.ok_or_else(|| Error::Misuse(format!("the path `{path}` has no last name")))?;
+        let last = last.ok_or_else(|| Error::Misuse(format!("the path `{path}` has no link name")))?;
         Ok((group, last))
     }
 
@@ -464,7 +464,7 @@ impl Group {
         let trimmed = path.trim_end_matches('/');
         let (before, name) = trimmed.rsplit_once('/').map_or(("", trimmed), |(before, name)| (before, name));
         if name.is_empty() {
-            return Err(Error::Misuse(format!("`{path}` names no link")));
+            return Err(Error::Misuse(format!("the path `{path}` leads to no link")));
         }
         let start = if path.starts_with('/') { self.file().root() } else { self.address() };
         if before.is_empty() {

@@ -277,7 +277,7 @@ impl Object {
             Some(kind) if kind == wanted => Ok(()),
             other => {
                 let is = other.map_or("an object of unknown kind", ObjectKind::name);
-                Err(Error::Misuse(format!("`{}` is not a {} but {is}", self.name, wanted.name())))
+                Err(Error::Misuse(format!("the object `{}` is not a {} but {is}", self.name, wanted.name())))
             }
         }
     }

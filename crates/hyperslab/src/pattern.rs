@@ -40,7 +40,7 @@ impl PathPattern {
     /// a backslash.
     pub fn new(pattern: &str) -> Result<Self> {
         if pattern.is_empty() {
-            return Err(Error::Misuse("the pattern is empty".into()));
+            return Err(Error::Misuse("the path pattern is empty".into()));
         }
         let by_name = !pattern.contains('/') && pattern != "**";
         let mut tokens = Vec::new();
@@ -56,7 +56,7 @@ impl PathPattern {
                 }
                 '?' => Token::Any,
                 '\\' => Token::One(characters.next().ok_or_else(|| {
-                    Error::Misuse(format!("the pattern `{pattern}` ends with a backslash"))
+                    Error::Misuse(format!("the path pattern `{pattern}` ends with a backslash"))
                 })?),
                 other => Token::One(other),
             });

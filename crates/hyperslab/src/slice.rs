@@ -166,18 +166,22 @@ impl SlicePart {
 /// shape `dims`, and the shape of the result.
 pub(crate) fn selection(slices: &[Slice], dims: &[u64]) -> Result<(Selection, Vec<u64>)> {
     if slices.len() != dims.len() {
-        let message = format!("there are {} slices for {} dimensions", slices.len(), dims.len());
+        let message = format!(
+            "the selection has {} slices, but the dataset has {} dimensions",
+            slices.len(),
+            dims.len()
+        );
         return Err(Error::Misuse(message));
     }
     let mut parts = Vec::new();
     for (dimension, (slice, size)) in slices.iter().zip(dims).enumerate() {
         let part = slice.within(*size).ok_or_else(|| {
-            Error::Misuse(format!("the slice exceeds dimension {dimension}, whose size is {size}"))
+            Error::Misuse(format!("the slice exceeds the dimension {dimension}, whose size is {size}"))
         })?;
         let is_list = matches!(part, SlicePart::List(_));
         if slice.step == 0 || (is_list && slice.step != 1) {
             return Err(Error::Misuse(format!(
-                "the slice of dimension {dimension} cannot have the step {}",
+                "the slice in dimension {dimension} cannot have the step {}",
                 slice.step
             )));
         }
@@ -195,7 +199,8 @@ pub(crate) fn selection(slices: &[Slice], dims: &[u64]) -> Result<(Selection, Ve
         0 => Ok((regular(&parts), shape)),
         1 => Ok((listed(&parts)?, shape)),
         lists => Err(Error::Misuse(format!(
-            "there are {lists} index lists or masks; only one dimension can have one"
+            "the selection has {lists} index lists or masks, but only one dimension can have an index list \
+             or a mask"
         ))),
     }
 }

@@ -36,7 +36,7 @@ pub enum DriverError {
         length: u64,
     },
     /// The caller tried to write to a file that was opened for reading only.
-    #[error("{name}: opened for reading only")]
+    #[error("{name}: the file is open for reading only")]
     ReadOnly {
         /// The name of the file.
         name: String,

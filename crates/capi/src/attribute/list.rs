@@ -35,8 +35,12 @@ pub fn sorted(object: &Object, (index, order): (c_int, c_int)) -> Outcome<Vec<At
 /// Fails if the object has at most `number` attributes.
 pub fn at(object: &Object, order: (c_int, c_int), number: hsize_t) -> Outcome<Vec<u8>> {
     let attributes = sorted(object, order)?;
-    let number = usize::try_from(number).map_err(|_| Failure::bad_value("the position is out of range"))?;
-    let found =
-        attributes.get(number).because(codes::ATTR, codes::NOTFOUND, "the position is out of range")?;
+    let number = usize::try_from(number)
+        .map_err(|_| Failure::bad_value("the position of the attribute is out of range"))?;
+    let found = attributes.get(number).because(
+        codes::ATTR,
+        codes::NOTFOUND,
+        "the position of the attribute is out of range",
+    )?;
     Ok(found.name_bytes().to_vec())
 }

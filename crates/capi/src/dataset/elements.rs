@@ -51,8 +51,9 @@ pub fn end(runs: &[(u64, u64)]) -> Outcome<usize> {
     if runs.is_empty() {
         return Ok(0);
     }
-    let end =
-        end.ok_or_else(|| Failure::new(codes::DATASPACE, codes::OVERFLOW, "the selection overflows"))?;
+    let end = end.ok_or_else(|| {
+        Failure::new(codes::DATASPACE, codes::OVERFLOW, "the number of selected elements exceeds 64 bits")
+    })?;
     Ok(hyperslab_exact::to_usize(end)?)
 }
 
@@ -61,9 +62,13 @@ pub fn end(runs: &[(u64, u64)]) -> Outcome<usize> {
 /// # Errors
 /// Fails if the number of bytes overflows `usize`.
 pub fn bytes(count: usize, size: usize) -> Outcome<usize> {
-    count
-        .checked_mul(size)
-        .ok_or_else(|| Failure::new(codes::RESOURCE, codes::OVERFLOW, "the elements overflow"))
+    count.checked_mul(size).ok_or_else(|| {
+        Failure::new(
+            codes::RESOURCE,
+            codes::OVERFLOW,
+            "the selected elements have more bytes than memory can hold",
+        )
+    })
 }
 
 /// Calls `visit` for each element that the dataspace `space` selects in a memory buffer.
@@ -140,5 +145,5 @@ pub fn range(start: u64, count: u64, size: usize) -> Outcome<std::ops::Range<usi
 
 /// Returns the internal error for a run of elements outside of its memory buffer.
 fn outside() -> Failure {
-    Failure::new(codes::INTERNAL, codes::BADRANGE, "a run lies outside of its buffer")
+    Failure::new(codes::INTERNAL, codes::BADRANGE, "a run of selected elements lies outside the buffer")
 }

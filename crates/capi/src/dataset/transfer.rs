@@ -111,7 +111,7 @@ pub fn read(
     if let Some((start, count)) = plan.one_run() {
         let target = target
             .get_mut(range(start, count, size)?)
-            .ok_or_else(|| Failure::bad_value("the buffer is too short"))?;
+            .ok_or_else(|| Failure::bad_value("the buffer is shorter than the selected elements"))?;
         return read_packed(dataset, memory, &plan, &rules, target).because(
             codes::DATASET,
             codes::READERROR,
@@ -202,7 +202,9 @@ pub fn write(
     let source = buffer.bytes(bytes(end(&plan.runs)?, size)?, "input buffer")?;
     let packed;
     let elements = if let Some((start, count)) = plan.one_run() {
-        source.get(range(start, count, size)?).ok_or_else(|| Failure::bad_value("the buffer is too short"))?
+        source
+            .get(range(start, count, size)?)
+            .ok_or_else(|| Failure::bad_value("the buffer is shorter than the selected elements"))?
     } else {
         packed = gather(source, &plan.runs, size)?;
         packed.as_slice()

@@ -78,7 +78,11 @@ impl InfoBlock {
             ));
         };
         if block.is_null() && !from.is_null() {
-            return Err(Failure::new(codes::PLIST, codes::CANTCOPY, "the configuration cannot be copied"));
+            return Err(Failure::new(
+                codes::PLIST,
+                codes::CANTCOPY,
+                "the driver's copy function failed to copy the driver configuration",
+            ));
         }
         Ok(Self { block, class })
     }

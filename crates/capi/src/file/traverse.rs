@@ -181,7 +181,9 @@ fn external(
             Err(error) => failure = Some(failure.unwrap_or(error)),
         }
     }
-    let failure = failure.unwrap_or_else(|| Failure::new(codes::LINK, codes::CANTOPENFILE, "no file name"));
+    let failure = failure.unwrap_or_else(|| {
+        Failure::new(codes::LINK, codes::CANTOPENFILE, "the external link contains no file name")
+    });
     Err(failure.then(codes::LINK, codes::CANTOPENFILE, "cannot open the file of an external link"))
 }
 

@@ -61,8 +61,13 @@ pub fn sorted(group: &Group, index: Index, order: Order) -> Outcome<Vec<Link>> {
 /// Fails if the group has at most `number` links.
 pub fn at(group: &Group, index: Index, order: Order, number: hsize_t) -> Outcome<Link> {
     let links = sorted(group, index, order)?;
-    let number = usize::try_from(number).map_err(|_| Failure::bad_value("the position is out of range"))?;
-    links.into_iter().nth(number).because(codes::ARGS, codes::BADVALUE, "the position is out of range")
+    let number = usize::try_from(number)
+        .map_err(|_| Failure::bad_value("the position of the link is out of range"))?;
+    links.into_iter().nth(number).because(
+        codes::ARGS,
+        codes::BADVALUE,
+        "the position of the link is out of range",
+    )
 }
 
 /// Returns the creation order number for the next new link of the group. Returns 0 if the group

@@ -128,7 +128,7 @@ impl Regions {
             Request::Access(Access::Point) => (vec![1; dims.len()], vec![1; dims.len()]),
             Request::Access(Access::Slice(dimension)) => {
                 let mut shape = dims.clone();
-                *shape.get_mut(dimension).context("the dataset has no such dimension")? = 1;
+                *shape.get_mut(dimension).context("the dataset lacks the dimension to measure")? = 1;
                 let shape = bounded(shape, size);
                 (shape.clone(), shape)
             }

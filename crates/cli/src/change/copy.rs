@@ -59,7 +59,7 @@ pub(crate) fn cp(arguments: &CpArguments) -> Result<()> {
     let (target, to) = match arguments.to.as_slice() {
         [file, to] => (Path::new(file), to),
         [to] => (arguments.file.as_path(), to),
-        _ => bail!("TO must be a path, or a file and a path"),
+        _ => bail!("the argument TO must be a path, or a file and a path"),
     };
     if is_same(&arguments.file, target) {
         let file = open(target)?;

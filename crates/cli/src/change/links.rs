@@ -136,7 +136,8 @@ pub(crate) fn mkdir(arguments: &MkdirArguments) -> Result<()> {
             } else if let Some((parent, _)) = named(path)?.trim_matches('/').rsplit_once('/')
                 && let Err(error) = file.group(parent)
             {
-                return Err(anyhow::Error::new(error).context("--parents creates missing parent groups"));
+                return Err(anyhow::Error::new(error)
+                    .context("the option --parents creates the missing parent groups"));
             }
             file.create_group_with(path, options)?;
         }

@@ -45,7 +45,7 @@ pub(crate) fn change<T>(path: &Path, file: File, work: impl FnOnce(&File) -> Res
 /// no name.
 pub(crate) fn named(path: &str) -> Result<&str> {
     if path.trim_matches('/').is_empty() {
-        bail!("`/` is the root group, which has no link");
+        bail!("the path `/` is the root group, to which no link leads");
     }
     Ok(path)
 }

@@ -94,7 +94,7 @@ impl Elements {
         listener: &mut dyn Listener,
     ) -> Result<()> {
         if one.len() != other.len() {
-            return Err(anyhow!("{} elements cannot be compared with {}", one.len(), other.len()));
+            return Err(anyhow!("{} elements cannot be compared with {} elements", one.len(), other.len()));
         }
         let sides = Sides { one, other };
         let (size, other_size) = self.plan.sizes();
@@ -164,7 +164,7 @@ impl Work<'_> {
     }
 
     fn element(&mut self, plan: &Plan, one: &[u8], other: &[u8], number: u64) -> Result<()> {
-        let short = || anyhow!("an element is shorter than its type");
+        let short = || anyhow!("an element has fewer bytes than its datatype requires");
         match plan {
             Plan::Numbers(..) => self.all(plan, one, other, 1, &mut |_| number),
             Plan::Items { count, plan, .. } => {
@@ -243,7 +243,7 @@ impl Work<'_> {
         let contents = self.sides.one.variable_length(one)?;
         let other_contents = self.sides.other.variable_length(other)?;
         let count = to_usize(contents.count().min(other_contents.count()))?;
-        let short = || anyhow!("a sequence is shorter than its length");
+        let short = || anyhow!("a variable-length sequence has fewer bytes than its length requires");
         let items = first_items(contents.items(size)?, size, count).ok_or_else(short)?;
         let other_items =
             first_items(other_contents.items(other_size)?, other_size, count).ok_or_else(short)?;

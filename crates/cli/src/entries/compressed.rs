@@ -58,7 +58,9 @@ impl Compressed {
                 let block = block
                     .with_context(|| format!("blocks of {height} x {width} values are not supported"))?;
                 if !rows.is_multiple_of(height) || !columns.is_multiple_of(width) {
-                    bail!("a matrix of {rows} x {columns} cannot consist of blocks of {height} x {width}");
+                    bail!(
+                        "a matrix of {rows} x {columns} cannot be divided into blocks of {height} x {width}"
+                    );
                 }
                 // The sizes of a block are not 0, because their product is at least 1.
                 (rows / height, columns / width, block)
@@ -67,7 +69,7 @@ impl Compressed {
         let expected = sum("number of pointers", [count, 1])?;
         if pointers.len() != expected {
             bail!(
-                "`indptr` has {} elements; a matrix of {rows} x {columns} requires {expected}",
+                "the array `indptr` has {} elements, but a matrix of {rows} x {columns} requires {expected}",
                 pointers.len()
             );
         }
@@ -147,7 +149,7 @@ impl Source for Compressed {
         let count = self.rows.len();
         self.columns.clear();
         self.indices.next(count, self.bound, &mut self.columns)?;
-        let values = count.checked_mul(block).context("a batch does not fit in memory")?;
+        let values = count.checked_mul(block).context("a batch of matrix entries does not fit in memory")?;
         self.data.next(values, &mut self.values).context("`data`")?;
         let positions = self.rows.iter().copied().zip(self.columns.iter().copied());
         match self.compression {
@@ -189,7 +191,7 @@ impl Pointers {
             let Some(pointer) = self.pointer(entries)? else { return Ok(None) };
             match self.last {
                 None if pointer == 0 => self.last = Some((0, 0)),
-                None => bail!("`indptr` begins with {pointer}, not with 0"),
+                None => bail!("the array `indptr` begins with {pointer}, but must begin with 0"),
                 Some((last, row)) => {
                     let Some(count) = pointer.checked_sub(last) else {
                         bail!("`indptr[{}]` is {pointer}, less than {last} before it", row + 1);
@@ -203,8 +205,11 @@ impl Pointers {
 
     fn pointer(&mut self, entries: u64) -> Result<Option<u64>> {
         if self.at >= self.block.len() {
-            let remaining =
-                self.column.len().checked_sub(self.read).context("more pointers were read than there are")?;
+            let remaining = self
+                .column
+                .len()
+                .checked_sub(self.read)
+                .context("more row pointers were read than the matrix has")?;
             let count = remaining.min(POINTERS_PER_READ);
             self.block.clear();
             let bound = sum("number of entries", [entries, 1])?;

@@ -73,7 +73,9 @@ impl<S: Source> Source for Converted<S> {
         let more = self.source.next_batch(&mut self.incoming)?;
         batch.clear();
         let count = self.incoming.len(self.source.shape().len());
-        let bytes = count.checked_mul(self.element.size()).context("a batch does not fit in memory")?;
+        let bytes = count
+            .checked_mul(self.element.size())
+            .context("a batch of matrix entries does not fit in memory")?;
         batch.values.resize(bytes, 0);
         if self.element == Element::Bool {
             let values = self.incoming.values.chunks_exact(self.source.element().size().max(1));

@@ -62,7 +62,7 @@ impl Source for Coordinates {
         }
         for entry in 0..count {
             for indices in &self.read {
-                batch.coordinates.push(*indices.get(entry).context("an index is missing")?);
+                batch.coordinates.push(*indices.get(entry).context("an index of the matrix is missing")?);
             }
         }
         self.data.next(count, &mut batch.values).context("`data`")?;

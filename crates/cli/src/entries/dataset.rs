@@ -51,8 +51,10 @@ impl Defined {
         }
         let region = Region::new(&start, &count)?;
         let (points, stored) = self.dataset.sparse().read_stored(&region)?;
-        let bytes =
-            stored.len().checked_mul(self.element.size()).context("a batch does not fit in memory")?;
+        let bytes = stored
+            .len()
+            .checked_mul(self.element.size())
+            .context("a batch of matrix entries does not fit in memory")?;
         batch.values.resize(bytes, 0);
         self.conversion.convert(stored.bytes(), &mut batch.values, stored.len())?;
         batch.coordinates = points.coordinates;

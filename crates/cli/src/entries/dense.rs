@@ -23,7 +23,7 @@ impl Nonzero {
         let element = Element::of(dataset.datatype())?;
         let shape = dataset.dataspace().dims().to_vec();
         if shape.is_empty() {
-            bail!("a dataset without dimensions is not a matrix");
+            bail!("the dataset has no dimensions, and so is not a matrix");
         }
         let blocks = dataset.blocks(MAX_READ_BYTES);
         Ok(Self { dataset, element, shape, blocks })

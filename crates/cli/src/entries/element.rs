@@ -151,7 +151,7 @@ impl Element {
             TypeName::F32 => Self::F32,
             TypeName::F64 => Self::F64,
             TypeName::Bool => Self::Bool,
-            TypeName::Str => bail!("a matrix of numbers cannot become text"),
+            TypeName::Str => bail!("the text of a string cannot be a value of a matrix of numbers"),
         })
     }
 

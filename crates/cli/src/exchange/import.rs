@@ -67,7 +67,7 @@ pub(crate) fn import(
     options: &ImportOptions<'_>,
 ) -> Result<()> {
     if let Some([]) = options.chunks {
-        bail!("the shape of chunks is empty");
+        bail!("the chunk shape has no dimensions");
     }
     import_with(from, || from.open(input.path(), input.name()), file, path, options)
 }
@@ -113,7 +113,7 @@ fn store(
         (None, _) => MatrixForm::Sparse,
     };
     if options.encoding.is_some() && form != MatrixForm::Sparse {
-        bail!("--encoding is for sparse datasets (--as sparse)");
+        bail!("--encoding works only with sparse datasets (--as sparse)");
     }
     match form {
         MatrixForm::Sparse => {

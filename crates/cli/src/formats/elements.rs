@@ -147,7 +147,7 @@ fn whole_elements(bytes: &[u8], size: usize) -> Result<usize> {
         return Ok(0);
     }
     if size == 0 || !bytes.len().is_multiple_of(size) {
-        bail!("{} bytes are not whole elements of {size} bytes", bytes.len());
+        bail!("{} bytes do not divide into whole elements of {size} bytes", bytes.len());
     }
     Ok(bytes.len() / size)
 }

@@ -99,7 +99,10 @@ impl Size {
         let (height, width, samples) = match *dims {
             [height, width] => (height, width, 1),
             [height, width, samples] => (height, width, samples),
-            _ => bail!("an image has two dimensions, or three with the samples of its pixels"),
+            _ => bail!(
+                "an image must have two dimensions, or three dimensions of which the last one holds the \
+                 samples of a pixel"
+            ),
         };
         if height == 0 || width == 0 {
             bail!("an image of {width} × {height} pixels is empty");

@@ -36,7 +36,7 @@ impl Reader {
         frame(header, (header.color_type, header.bit_depth)).check_size(size)?;
         let image = decoder.read_info()?;
         if let Some(animation) = image.info().animation_control() {
-            bail!("the image is an animation of {} frames, which is not supported", animation.num_frames);
+            bail!("the PNG image is an animation of {} frames, which is not supported", animation.num_frames);
         }
         let frame = frame(image.info(), image.output_color_type());
         frame.check_size(size)?;
@@ -69,7 +69,7 @@ impl ImageReader for Reader {
         let mut samples = vec![0; in_memory(self.frame.bytes()?)?];
         let size = self.image.output_buffer_size().context("the image does not fit in memory")?;
         if size != samples.len() {
-            bail!("the image has {size} bytes of samples instead of {}", samples.len());
+            bail!("the PNG image has {size} bytes of samples instead of {}", samples.len());
         }
         self.image.next_frame(&mut samples)?;
         self.image.finish()?;
@@ -96,14 +96,14 @@ impl Writer {
 
 impl ImageWriter for Writer {
     fn write(&mut self, size: Size, samples: &Column) -> Result<()> {
-        let mut out = self.out.take().context("a PNG image has one frame")?;
+        let mut out = self.out.take().context("a PNG image cannot hold more than one frame")?;
         let mut encoder = Encoder::new(&mut out, size.width, size.height);
         encoder.set_color(match size.samples {
             1 => ColorType::Grayscale,
             2 => ColorType::GrayscaleAlpha,
             3 => ColorType::Rgb,
             4 => ColorType::Rgba,
-            other => bail!("a pixel of a PNG image has 1 to 4 samples, and not {other}"),
+            other => bail!("a pixel of a PNG image must have 1 to 4 samples, not {other}"),
         });
         match self.level {
             None => {}
@@ -118,7 +118,8 @@ impl ImageWriter for Writer {
                 (BitDepth::Sixteen, swapped.as_slice())
             }
             _ => bail!(
-                "PNG images have unsigned samples of 8 or 16 bits; TIFF images also have other numbers, and `hyperslab plot` draws a picture of any numbers"
+                "PNG images can store only unsigned integers of 8 or 16 bits; TIFF images can store other \
+                 numbers too, and `hyperslab plot` draws a picture of any numbers"
             ),
         };
         encoder.set_depth(depth);
@@ -131,7 +132,7 @@ impl ImageWriter for Writer {
 
     fn finish(self: Box<Self>) -> Result<()> {
         if self.out.is_some() {
-            bail!("a PNG image needs a frame");
+            bail!("the PNG image has no frame");
         }
         Ok(())
     }

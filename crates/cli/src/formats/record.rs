@@ -11,7 +11,7 @@ pub(crate) fn packed<'n>(members: impl Iterator<Item = Result<(&'n str, Datatype
     let mut size = 0_u32;
     for member in members {
         let (name, datatype) = member?;
-        let next = size.checked_add(datatype.size).context("a record has 4 GiB or more")?;
+        let next = size.checked_add(datatype.size).context("a record of the table has 4 GiB or more")?;
         listed.push(Member { name: name.as_bytes().to_vec(), offset: size, datatype });
         size = next;
     }

@@ -17,7 +17,7 @@ impl Storage<'_> {
     pub(crate) fn apply(&self, mut builder: DatasetBuilder, rank: usize) -> Result<DatasetBuilder> {
         if let Some(chunk) = self.chunks {
             if chunk.len() != rank {
-                bail!("the chunk shape has {} dimensions, the dataset has {rank}", chunk.len());
+                bail!("the chunk shape has {} dimensions, but the dataset has {rank}", chunk.len());
             }
             builder = builder.chunks(chunk);
         }

@@ -70,13 +70,15 @@ impl Reader {
             ColorType::RGB(_) => 3,
             ColorType::RGBA(_) => 4,
             ColorType::Multiband { num_samples, .. } => num_samples,
-            other => bail!("pixels of the type {other:?} are not supported; gray and RGB are"),
+            other => {
+                bail!("TIFF pixels of the type {other:?} are not supported; only gray and RGB are supported")
+            }
         };
         if !color.bit_depth().is_power_of_two() || color.bit_depth() < 8 {
-            bail!("samples of {} bits are not supported", color.bit_depth());
+            bail!("TIFF samples of {} bits are not supported", color.bit_depth());
         }
         let layout = self.decoder.image_buffer_layout()?;
-        let datatype = datatype(layout.sample_type.context("the type of the samples is not supported")?);
+        let datatype = datatype(layout.sample_type.context("the type of the TIFF samples is not supported")?);
         let frame = Frame { height: height.into(), width: width.into(), samples: samples.into(), datatype };
         frame.check_size(self.size)?;
         let pixel = u64::from(samples) * u64::from(frame.datatype.size);
@@ -100,7 +102,7 @@ impl Reader {
         let offsets = self.decoder.find_tag_unsigned_vec::<u64>(Tag::StripOffsets)?;
         let sizes = self.decoder.find_tag_unsigned_vec::<u64>(Tag::StripByteCounts)?;
         let (Some(offsets), Some(sizes)) = (offsets, sizes) else {
-            bail!("ImageJ stored {count} images, and the first one has no strips");
+            bail!("ImageJ stored {count} images in the TIFF file, but the first image has no strips");
         };
         let mut follows = offsets.iter().zip(&sizes).zip(offsets.iter().skip(1));
         let is_contiguous = follows.all(|((offset, size), next)| offset.checked_add(*size) == Some(*next));
@@ -116,7 +118,9 @@ impl Reader {
             {
                 Ok(Some(Stack { offset, count, at: 0 }))
             }
-            _ => bail!("ImageJ stored {count} images, and the file has {} pages", self.pages),
+            _ => {
+                bail!("ImageJ stored {count} images in the TIFF file, but the file has {} pages", self.pages)
+            }
         }
     }
 
@@ -124,7 +128,8 @@ impl Reader {
     fn read_stacked(&mut self, stack: Stack) -> Result<Vec<u8>> {
         let (size, pixel) = self.page;
         let offset = stack.at.checked_mul(size).and_then(|past| past.checked_add(stack.offset));
-        self.decoder.goto_offset_u64(offset.context("the offset of an image exceeds the file")?)?;
+        self.decoder
+            .goto_offset_u64(offset.context("the offset of an image is after the end of the TIFF file")?)?;
         let mut bytes = vec![0; in_memory(size)?];
         self.decoder.inner().read_exact(&mut bytes)?;
         let is_native = (self.decoder.byte_order() == ByteOrder::BigEndian) == cfg!(target_endian = "big");
@@ -195,12 +200,14 @@ fn interleaved(planes: &[u8], count: usize, pixel: usize) -> Result<Vec<u8>> {
     let size = pixel / count.max(1);
     let plane = planes.len() / count.max(1);
     if size == 0 || plane == 0 || plane * count != planes.len() {
-        bail!("the planes of an image have different sizes");
+        bail!("the planes of a TIFF image have different sizes");
     }
     let mut joined = Vec::with_capacity(planes.len());
     for at in (0..plane).step_by(size) {
         for part in planes.chunks_exact(plane) {
-            joined.extend_from_slice(part.get(at..at + size).context("a sample is incomplete")?);
+            joined.extend_from_slice(
+                part.get(at..at + size).context("a sample of the TIFF image is incomplete")?,
+            );
         }
     }
     Ok(joined)
@@ -263,7 +270,7 @@ macro_rules! writer {
                     Column::I16(samples) => page!(self.out, size, samples, gray: GrayI16),
                     Column::I32(samples) => page!(self.out, size, samples, gray: GrayI32),
                     Column::I64(samples) => page!(self.out, size, samples, gray: GrayI64),
-                    _ => bail!("TIFF images have integers and floating-point numbers"),
+                    _ => bail!("TIFF images can store only integers and floating-point numbers"),
                 }
                 Ok(())
             }

@@ -30,7 +30,8 @@ pub(crate) fn export(
     match Pattern::of(out) {
         Some(pattern) => files(&frames, &pattern, source, options),
         None if options.kind == Kind::Png && frames.count != 1 => bail!(
-            "`{}` has {} images, and a PNG file has one; a number in the name makes a file for each image, such as `frame-%04d.png`",
+            "`{}` has {} images, but a PNG file holds only one; with a number in the file name, such as \
+             `frame-%04d.png`, each image becomes a file",
             dataset.name(),
             frames.count
         ),
@@ -51,7 +52,7 @@ fn files(frames: &Frames<'_>, pattern: &Pattern, source: &Path, options: ExportO
     for number in 0..frames.count {
         let path = pattern.path(number);
         if is_same_file(&path, source) {
-            bail!("`{}` is the file that is read", path.display());
+            bail!("the output file `{}` is the input file: name another output file", path.display());
         }
         let file = new_file_for(&path, "")?;
         let written = write(frames, file.reopen()?, number..number + 1, options);
@@ -97,7 +98,7 @@ impl<'a> Frames<'a> {
         let rank = if is_color { 3 } else { 2 };
         let Some(numbers) = kept.len().checked_sub(rank) else {
             bail!(
-                "`{}` has {} selected dimensions, and an image needs {rank}: rows and columns{}",
+                "the selection of `{}` has {} dimensions, but an image needs {rank}: rows and columns{}",
                 dataset.name(),
                 kept.len(),
                 if is_color { ", and the samples of a pixel" } else { "" }
@@ -126,7 +127,7 @@ impl<'a> Frames<'a> {
         let mut taken = self.taken.clone();
         let mut rest = number;
         for at in self.numbering.iter().rev() {
-            let dimension = taken.get_mut(*at).context("a dimension is missing")?;
+            let dimension = taken.get_mut(*at).context("a dimension of the image is missing")?;
             let count = dimension.count.max(1);
             *dimension = Taken { start: dimension.at(rest % count), count: 1, ..*dimension };
             rest /= count;

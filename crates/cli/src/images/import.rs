@@ -52,7 +52,7 @@ impl Stack {
             }
             all.push((input, kind));
         }
-        let (frame, _) = first.context("there are no images")?;
+        let (frame, _) = first.context("the input has no images")?;
         Ok(Self { inputs: all, frame, count })
     }
 
@@ -82,7 +82,7 @@ impl Stack {
             written.with_context(|| format!("`{}`", input.name().display()))?;
         }
         if number != self.count {
-            bail!("there were {} images, and now there are {number}", self.count);
+            bail!("the input changed during the import: it had {} images, and now has {number}", self.count);
         }
         Ok(())
     }
@@ -97,7 +97,7 @@ impl Stack {
     ) -> Result<()> {
         while let Some(frame) = reader.next()? {
             if frame != self.frame || *number >= self.count {
-                bail!("the file changed while it was read");
+                bail!("the image file changed during the import");
             }
             let mut start = vec![0; frame.shape().len()];
             let mut count = frame.shape();
@@ -141,7 +141,7 @@ impl Stack {
             return Ok(());
         }
         let set = |name: &str, value: &str| -> Result<()> {
-            let text = FixedText::<20>::new(value).context("the text of an attribute is too long")?;
+            let text = FixedText::<20>::new(value).context("the text of an image attribute is too long")?;
             Ok(dataset.set_attribute(name, Scalar(text))?)
         };
         set("CLASS", "IMAGE")?;

@@ -50,7 +50,7 @@ pub(super) fn figure(arguments: &PlotArguments, file: &File, target: Target) -> 
         );
     }
     if arguments.x.is_some() {
-        bail!("--x is for a dataset of one dimension; select one with -s");
+        bail!("--x works only for a selection of one dimension; select one dimension with -s");
     }
     builder.one(first)
 }
@@ -122,7 +122,10 @@ impl Builder<'_> {
         let mut labels = Vec::new();
         for drawn in all {
             let [dimension] = *drawn.kept.as_slice() else {
-                bail!("`{}` does not have one selected dimension; select one with -s", drawn.dataset.name());
+                bail!(
+                    "the selection of `{}` must have one dimension; select one dimension with -s",
+                    drawn.dataset.name()
+                );
             };
             let name = escape(drawn.dataset.name().trim_start_matches('/').as_bytes());
             let part = self.part(drawn);

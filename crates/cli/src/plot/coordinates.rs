@@ -49,7 +49,9 @@ impl Coordinates {
         for number in 0..taken.count {
             let at = number.checked_mul(taken.step).and_then(|steps| steps.checked_add(taken.start));
             let at = at.and_then(|at| usize::try_from(at).ok());
-            let value = at.and_then(|at| all.get(at)).context("a dimension scale is too short")?;
+            let value = at
+                .and_then(|at| all.get(at))
+                .context("a dimension scale has fewer elements than its axis")?;
             values.push(*value);
         }
         let mut label = conventions::label(scale);
@@ -63,7 +65,8 @@ impl Coordinates {
 
     /// Returns the axis of a line plot, from the smallest to the largest coordinate.
     pub(super) fn line_axis(&self, log: bool) -> Result<Axis> {
-        let scale = Scale::of(self.values.iter().copied(), log).context("the axis has no coordinates")?;
+        let scale =
+            Scale::of(self.values.iter().copied(), log).context("the axis of the plot has no coordinates")?;
         Ok(Axis::new(scale, self.ticks.clone(), self.label.clone()))
     }
 

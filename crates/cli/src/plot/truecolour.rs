@@ -74,7 +74,8 @@ impl ColourImage {
             _ if forced => {
                 let interlace = [Interlace::Pixel, Interlace::Plane, Interlace::Line];
                 let found = interlace.into_iter().find(|interlace| has_channels(&dims, *interlace));
-                let found = found.context("--rgb needs three dimensions, one of them of 3 or 4 channels")?;
+                let found = found
+                    .context("--rgb needs a dataset of three dimensions, of which one has 3 or 4 channels")?;
                 Ok(Some(Self::TrueColour(found)))
             }
             _ => Ok(None),
@@ -146,7 +147,7 @@ fn largest_part(dataset: &Dataset) -> Result<f64> {
             Ok(f64::from(bits).exp2() - 1.0)
         }
         DatatypeClass::FloatingPoint(_) => Ok(1.0),
-        _ => bail!("the parts of a colour are not numbers, but {}", dataset.datatype()),
+        _ => bail!("the channels of a colour are not numbers, but {}", dataset.datatype()),
     }
 }
 

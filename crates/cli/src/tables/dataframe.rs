@@ -58,7 +58,7 @@ pub(crate) fn import(table: &Import, new: &NewObject<'_>, storage: &Storage<'_>)
         }
     }
     if start != table.rows {
-        bail!("the table had {} rows, and now has {start}", table.rows);
+        bail!("the table changed during the import: it had {} rows, and now has {start}", table.rows);
     }
     Ok(())
 }
@@ -150,7 +150,10 @@ impl Maker<'_> {
                 Element::Plain(datatype) if matches!(datatype.class, DatatypeClass::FixedPoint(_)) => {
                     "nullable-integer"
                 }
-                _ => bail!("values of the column `{name}` are missing, and AnnData has no encoding for that"),
+                _ => bail!(
+                    "values of the column `{name}` are missing, and AnnData has no encoding for missing \
+                     values of this type"
+                ),
             };
             let group = self.frame.create_group(&stored_name)?;
             encode(&group, kind, "0.1.0")?;
@@ -158,7 +161,7 @@ impl Maker<'_> {
             Part::Values(values, Some(self.dataset(&group, "mask", Datatype::bool(), "array")?))
         } else {
             if element.has_lists() {
-                bail!("the column `{name}` has lists, and AnnData has no encoding for that");
+                bail!("the column `{name}` has lists, and AnnData has no encoding for lists");
             }
             Part::Values(self.dataset(self.frame, &stored_name, datatype, encoding)?, None)
         };

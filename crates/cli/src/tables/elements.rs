@@ -60,7 +60,7 @@ pub(super) fn elements(element: &Element, array: &dyn Array, nulls: &Nulls) -> R
             fill(&found.datatype, array, nulls, &mut found.bytes)?;
             Ok(found)
         }
-        Element::List(_) => bail!("{} has variable length", array.data_type()),
+        Element::List(_) => bail!("elements of the type {} have variable length", array.data_type()),
     }
 }
 
@@ -103,7 +103,7 @@ pub(super) fn joined(parts: &[(&str, Elements)], count: usize) -> Result<Element
         // `packed` has checked that the end of the record does not overflow.
         let end = offset + length;
         for (row, value) in bytes.chunks_exact_mut(size.max(1)).zip(part.bytes.chunks_exact(length.max(1))) {
-            row.get_mut(offset..end).context("a row is too short")?.copy_from_slice(value);
+            row.get_mut(offset..end).context("a row of the table has too few bytes")?.copy_from_slice(value);
         }
         offset = end;
     }
@@ -190,7 +190,7 @@ pub(super) fn plain(datatype: &Datatype, array: &dyn Array, nulls: &Nulls) -> Re
     let start = data.offset().checked_mul(size).context("the values do not fit in memory")?;
     let length = data.len().checked_mul(size).context("the values do not fit in memory")?;
     let end = start.checked_add(length).context("the values do not fit in memory")?;
-    let values = buffer.as_slice().get(start..end).context("an array is too short")?;
+    let values = buffer.as_slice().get(start..end).context("an array of the table has too few elements")?;
     let mut bytes = in_file_order(values, array.data_type(), size);
     let is_float = matches!(datatype.class, DatatypeClass::FloatingPoint(_));
     // Parts of elements have no mask, so a missing number in a part is NaN.
@@ -224,7 +224,7 @@ pub(super) fn texts<'a>(array: &'a dyn Array, nulls: &'a Nulls) -> Result<Vec<&'
         DataType::LargeUtf8 => array.as_string::<i64>().iter().map(or_missing).collect(),
         DataType::Utf8View => array.as_string_view().iter().map(or_missing).collect(),
         DataType::Null => vec![missing; array.len()],
-        other => bail!("{other} is not text"),
+        other => bail!("the value {other} is not text"),
     })
 }
 

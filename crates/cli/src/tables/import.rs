@@ -59,7 +59,7 @@ impl Import {
         let opened = source.rows()?;
         let members = of_fields(opened.schema.fields())?;
         if members.is_empty() {
-            bail!("the table has no columns");
+            bail!("the input table has no columns");
         }
         let mut found = vec![(false, false); members.len()];
         let mut rows = 0_u64;
@@ -152,7 +152,7 @@ pub(crate) fn import(
         }
     }
     if start != table.rows || opened.rows != table.rows {
-        bail!("the table declares {} rows, but has {start}", opened.rows);
+        bail!("the input table states {} rows, but has {start}", opened.rows);
     }
     Ok(())
 }

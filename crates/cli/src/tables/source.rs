@@ -99,7 +99,8 @@ impl Table {
         };
         if let Some((name, other)) = self.columns.iter().find(|(_, source)| rows(source) != first) {
             bail!(
-                "the columns of a table must have the same length: `{name}` has {} rows, the first column has {first}",
+                "all columns of a table must have the same length: `{name}` has {} rows, but the first \
+                 column has {first}",
                 rows(other)
             );
         }
@@ -214,7 +215,9 @@ impl Table {
         let space = dataset.dataspace();
         let rest = space.dims().get(1..).unwrap_or(&[]);
         if let (Column::Compound(_), [], [_]) = (&column, rest, self.columns.as_slice()) {
-            let Column::Compound(members) = column else { bail!("the column is not a compound") };
+            let Column::Compound(members) = column else {
+                bail!("the only column of the table is not a compound: it has no members")
+            };
             let (fields, arrays) = fields(members, &self.paths)?;
             return Ok(fields.iter().map(|field| field.as_ref().clone()).zip(arrays).collect());
         }
@@ -232,7 +235,10 @@ fn check_supported(unsupported: &[(String, String)], skip: bool) -> Result<()> {
     }
     let named: Vec<String> =
         unsupported.iter().map(|(name, reason)| format!("`{name}` ({reason})")).collect();
-    bail!("these members cannot be columns: {}; --skip-unsupported leaves them out", named.join(", "))
+    bail!(
+        "these members of the group cannot become columns: {}; --skip-unsupported omits them",
+        named.join(", ")
+    )
 }
 
 /// Reads a range of rows of a dataset as an Arrow array.

@@ -25,7 +25,7 @@ pub(super) fn values(element: &Element, array: &dyn Array, nulls: &Nulls) -> Res
         Element::Bool => {
             let missing = match nulls {
                 Nulls::Value(value) => {
-                    crate::typed::truth(value).context("truth values are `true` and `false`")?
+                    crate::typed::truth(value).context("a truth value must be `true` or `false`")?
                 }
                 Nulls::Absent if array.null_count() > 0 => {
                     bail!("a truth value is missing inside an element")
@@ -96,7 +96,7 @@ fn lists(item: &Element, array: &dyn Array, nulls: &Nulls) -> Result<Vec<Value>>
             let found = array.as_list::<i64>();
             (found.values().clone(), ranges(found.value_offsets())?)
         }
-        other => bail!("{other} is not a list"),
+        other => bail!("the value {other} is not a list"),
     };
     let mut sequences = Vec::with_capacity(array.len());
     for (row, (start, end)) in ends.into_iter().enumerate() {

@@ -46,7 +46,11 @@ impl Subset {
     pub(crate) fn of(&self, dims: &[u64]) -> Result<SubsetInDataset> {
         let complete = |given: &[u64], subject: &str, missing: &dyn Fn(usize) -> u64| {
             if given.len() > dims.len() {
-                bail!("the {subject} has {} numbers, the dataset {} dimensions", given.len(), dims.len());
+                bail!(
+                    "the {subject} has {} numbers, but the dataset has {} dimensions",
+                    given.len(),
+                    dims.len()
+                );
             }
             let number = |dimension| given.get(dimension).copied().unwrap_or_else(|| missing(dimension));
             Ok((0..dims.len()).map(number).collect::<Vec<u64>>())
@@ -59,14 +63,16 @@ impl Subset {
             let of = |numbers: &[u64]| numbers.get(dimension).copied().unwrap_or(1);
             let (stride, block) = (of(&stride), of(&block));
             if stride == 0 || (stride < block && of(&count) > 1) {
-                bail!("dimension {dimension}: blocks of {block} every {stride} overlap");
+                bail!("dimension {dimension}: blocks of {block} elements with the stride {stride} overlap");
             }
             let steps = (of(&count).max(1) - 1).checked_mul(stride);
             let end = steps.and_then(|steps| of(&start).checked_add(steps)?.checked_add(block));
             let end =
                 end.with_context(|| format!("dimension {dimension}: the selection ends beyond 64 bits"))?;
             if end > *size {
-                bail!("dimension {dimension}: the selection ends at {end}, the dataset at {size}");
+                bail!(
+                    "dimension {dimension}: the selection ends at {end}, but the dataset has the size {size}"
+                );
             }
         }
         Ok(SubsetInDataset { start, stride, count, block })

@@ -80,11 +80,13 @@ pub(crate) fn blocks(selection: Selection, dims: &[u64]) -> Result<Vec<Block>> {
         }
     };
     let joined = Selection::union_of(rank, found).map_err(hyperslab::Error::from);
-    match joined.context("the defined elements form too many blocks; try --defined")? {
+    match joined.context(
+        "the defined elements form too many blocks to print; --defined prints the elements instead",
+    )? {
         Selection::Hyperslab(Hyperslab::Irregular { blocks, .. }) => Ok(blocks),
         Selection::Hyperslab(Hyperslab::Regular(slab)) => regular(&slab),
         Selection::None => Ok(Vec::new()),
-        _ => bail!("a union of blocks is not a hyperslab"),
+        _ => bail!("the union of the blocks is not a hyperslab but all elements or points"),
     }
 }
 

@@ -225,7 +225,7 @@ pub fn stored_filters(pipeline: &Pipeline, version: u8) -> Result<Vec<FilterDesc
     if pipeline.stages.len() > FilterPipeline::MAX_FILTERS {
         let maximum = FilterPipeline::MAX_FILTERS;
         return Err(Error::Misuse(format!(
-            "{} filters: at most {maximum} are allowed",
+            "the filter pipeline has {} filters, but at most {maximum} are allowed",
             pipeline.stages.len()
         )));
     }

@@ -439,7 +439,9 @@ impl Dense {
 fn shared_id(reference: &[u8], params: FileParams) -> Result<[u8; 8]> {
     match SharedReference::decode(reference, params)?.location {
         SharedLocation::Heap(id) => Ok(id),
-        SharedLocation::Committed(_) => Err(Error::Misuse("an attribute is never committed".into())),
+        SharedLocation::Committed(_) => {
+            Err(Error::Misuse("a shared attribute cannot be a committed datatype".into()))
+        }
     }
 }
 

@@ -177,7 +177,9 @@ impl NewDataset {
         if self.fill.value == StoredFillValue::Undefined
             && self.fill.write_time == FillWriteTime::ON_ALLOCATION
         {
-            return misuse("an undefined fill value cannot be written when space is allocated".into());
+            return misuse(
+                "the fill time `alloc` requires a fill value, but the fill value is undefined".into(),
+            );
         }
         match &self.layout {
             NewLayout::Chunked { chunk, .. } | NewLayout::Structured { chunk, .. } => {
@@ -187,7 +189,9 @@ impl NewDataset {
                 bytes if bytes > MAX_COMPACT => too_large(bytes, MAX_COMPACT),
                 _ => Ok(()),
             },
-            NewLayout::External(pieces) if pieces.is_empty() => misuse("no external file is given".into()),
+            NewLayout::External(pieces) if pieces.is_empty() => {
+                misuse("external storage requires at least one external file".into())
+            }
             _ => Ok(()),
         }
     }
@@ -421,5 +425,7 @@ fn contains_heap_reference(datatype: &Datatype) -> bool {
 }
 
 fn too_large(bytes: u64, max: u64) -> Result<()> {
-    Err(Error::Misuse(format!("the elements have {bytes} bytes, and the compact layout is limited to {max}")))
+    Err(Error::Misuse(format!(
+        "the elements of the dataset have {bytes} bytes, but the compact layout holds at most {max}"
+    )))
 }

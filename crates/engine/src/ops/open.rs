@@ -162,7 +162,7 @@ impl OpenFile {
     pub fn other(&self, name: &[u8]) -> Result<Arc<Self>> {
         match &self.resolver {
             Some(resolver) => resolver.open(name),
-            None => Err(Error::Misuse("links to other files are not followed".into())),
+            None => Err(Error::Misuse("this handle cannot follow links to other files".into())),
         }
     }
 

@@ -47,7 +47,8 @@ impl OpenFile {
             }
             (ReferenceKind::Object1 | ReferenceKind::DatasetRegion1, _) => {
                 return Err(Error::Misuse(
-                    "an object reference refers to an object, and a region reference to a region".into(),
+                    "an object reference needs an object as target, and a region reference needs a region"
+                        .into(),
                 ));
             }
             (_, ReferenceTarget::Object(address)) => {

@@ -294,7 +294,7 @@ impl<'a> Targets<'a> {
             return Ok(Arc::clone(parent));
         }
         let Some(resolver) = &parent.resolver else {
-            return Err(Error::Misuse("links to other files are not followed".into()));
+            return Err(Error::Misuse("this handle cannot follow links to other files".into()));
         };
         if resolver.is_own(name) {
             return Ok(Arc::clone(parent));

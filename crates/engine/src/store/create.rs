@@ -115,7 +115,8 @@ impl CreateOptions {
         let indexes = &self.shared_messages;
         if indexes.len() > MAX_SHARED_MESSAGE_INDEXES {
             return Err(Error::Misuse(format!(
-                "{} indexes of shared messages: at most {MAX_SHARED_MESSAGE_INDEXES} are possible",
+                "the file would have {} shared message indexes; at most {MAX_SHARED_MESSAGE_INDEXES} are \
+                 possible",
                 indexes.len()
             )));
         }
@@ -126,7 +127,8 @@ impl CreateOptions {
             let known = index.message_types.bits() <= SHAREABLE.bits();
             if !known || types.intersects(index.message_types) {
                 return Err(Error::Misuse(format!(
-                    "invalid message types {:#06x} of an index of shared messages: each type must be shareable, and belong to at most one index",
+                    "a shared message index has the invalid message types {:#06x}: each type must be \
+                     shareable, and belong to at most one index",
                     index.message_types.bits()
                 )));
             }
@@ -287,7 +289,7 @@ impl Store {
     ) -> Result<Self> {
         create.check()?;
         if driver.is_read_only() {
-            return Err(Error::Misuse(format!("`{}` is read-only", driver.name())));
+            return Err(Error::Misuse(format!("the driver of `{}` is read-only", driver.name())));
         }
         let bounds = options.write.unwrap_or(LibverBounds::DEFAULT);
         if create.file_space_info().is_some() {

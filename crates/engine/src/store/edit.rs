@@ -61,7 +61,7 @@ impl Store {
         // Another thread may have closed the file during the wait.
         self.check_not_closed()?;
         if writing.is_none() {
-            return Err(Error::Misuse(format!("`{}` is open for reading only", self.name())));
+            return Err(Error::Misuse(format!("the file `{}` is open for reading only", self.name())));
         }
         self.write_state.next_generation();
         Ok(Edit { store: self, writing })
@@ -69,7 +69,7 @@ impl Store {
 
     fn check_not_closed(&self) -> Result<()> {
         match self.is_closed() {
-            true => Err(Error::Misuse(format!("`{}` was closed", self.name()))),
+            true => Err(Error::Misuse(format!("the file `{}` was closed", self.name()))),
             false => Ok(()),
         }
     }
@@ -119,7 +119,7 @@ impl<'a> Edit<'a> {
         let store = self.store;
         self.writing
             .as_mut()
-            .ok_or_else(|| Error::Misuse(format!("`{}` is not open for writing", store.name())))
+            .ok_or_else(|| Error::Misuse(format!("the file `{}` is not open for writing", store.name())))
     }
 
     /// Allocates `length` bytes of the file for a block of the kind `kind`. The contents of the

@@ -30,7 +30,7 @@ impl Store {
     pub fn open(driver: Arc<dyn Driver>, options: StoreOptions) -> Result<Self> {
         let unknown = |source| Error::Io { action: "cannot learn the length of the file".into(), source };
         if options.write.is_some() && driver.is_read_only() {
-            return Err(Error::Misuse(format!("`{}` is read-only", driver.name())));
+            return Err(Error::Misuse(format!("the driver of `{}` is read-only", driver.name())));
         }
         let lock = FileLock::take(&driver, options.write.is_some(), options.locking)?;
         let (driver, mut journal) = LeftJournal::recover(driver, &options)?;

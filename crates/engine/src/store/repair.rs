@@ -241,7 +241,7 @@ pub fn journal_report(driver: &dyn Driver, side: &dyn SideFile) -> Result<Option
         FoundJournal::Damaged => {
             Err(Error::corrupt("journal header", "signature", "the signature of a journal", side.name()))
         }
-        FoundJournal::Unrelated => Err(Error::Misuse(format!("`{}` is not a journal", side.name()))),
+        FoundJournal::Unrelated => Err(Error::Misuse(format!("the file `{}` is not a journal", side.name()))),
     }
 }
 

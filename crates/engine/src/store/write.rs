@@ -98,7 +98,7 @@ impl Store {
     fn check_writable(&self) -> Result<()> {
         match self.write_state.is_writable {
             true => Ok(()),
-            false => Err(Error::Misuse(format!("`{}` is open for reading only", self.name()))),
+            false => Err(Error::Misuse(format!("the file `{}` is open for reading only", self.name()))),
         }
     }
 

@@ -56,7 +56,7 @@ impl Filter for Blosc {
             Codec::of_compressor(value(6, 0)).ok_or_else(|| failed("the compressor number is unknown"))?;
         let level = value(4, DEFAULT_LEVEL);
         if level > 9 {
-            return Err(failed("the level is more than 9"));
+            return Err(failed("the compression level must be at most 9"));
         }
         // Blosc treats elements that are too large for its header as single bytes.
         let size = match u8::try_from(value(2, 1)) {
@@ -79,7 +79,7 @@ impl Filter for Blosc {
         let refused = |reason: &str| FilterError::refused(ID, reason);
         let value = |at: usize, default: u32| requested.get(at).copied().unwrap_or(default);
         if value(4, DEFAULT_LEVEL) > 9 {
-            return Err(refused("the level is more than 9"));
+            return Err(refused("the compression level must be at most 9"));
         }
         if value(5, 1) > 2 {
             return Err(refused("the shuffle mode is unknown"));

@@ -98,7 +98,7 @@ impl Filter for Blosc2 {
         let codec = codec.ok_or_else(|| failed("the compressor number is unknown"))?;
         let level = value(4, DEFAULT_LEVEL);
         if level > MAX_LEVEL {
-            return Err(failed("the level is more than 9"));
+            return Err(failed("the compression level must be at most 9"));
         }
         let size = number(value(2, 1)).max(1);
         let requested = Some(number(value(1, 0))).filter(|block| *block > 0).unwrap_or_else(|| codec.block());
@@ -135,7 +135,7 @@ impl Filter for Blosc2 {
         let refused = |reason: &str| FilterError::refused(ID, reason);
         let value = |at: usize, default: u32| requested.get(at).copied().unwrap_or(default);
         if value(4, DEFAULT_LEVEL) > MAX_LEVEL {
-            return Err(refused("the level is more than 9"));
+            return Err(refused("the compression level must be at most 9"));
         }
         if value(5, 1) > 3 {
             return Err(refused("the transform is unknown or lossy"));

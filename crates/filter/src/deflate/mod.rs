@@ -110,7 +110,10 @@ impl Filter for Deflate {
     ) -> Result<Produced> {
         let level = context.client_data.first().copied().unwrap_or(DEFAULT_LEVEL);
         if level > 9 {
-            return Err(FilterError::failed(self.id(), format!("level {level} is more than 9")));
+            return Err(FilterError::failed(
+                self.id(),
+                format!("the compression level must be at most 9, not {level}"),
+            ));
         }
         let mut state: Box<codec::State> = workspace.take();
         let settings = if context.fast {
@@ -133,9 +136,10 @@ impl Filter for Deflate {
 
     fn prepare(&self, requested: &[u32], _dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
         match requested {
-            [level, ..] if *level > 9 => {
-                Err(FilterError::refused(self.id(), format!("level {level} is more than 9")))
-            }
+            [level, ..] if *level > 9 => Err(FilterError::refused(
+                self.id(),
+                format!("the compression level must be at most 9, not {level}"),
+            )),
             _ => Ok(requested.to_vec()),
         }
     }

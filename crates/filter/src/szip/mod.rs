@@ -127,7 +127,7 @@ impl Filter for Szip {
         if bits > 32 && bits != 64 {
             return Err(FilterError::refused(
                 self.id(),
-                "the element size is neither 8 bytes nor at most 4 bytes",
+                "the element size must be 8 bytes, or at most 4 bytes",
             ));
         }
         Ok(())
@@ -139,8 +139,9 @@ impl Filter for Szip {
             return Err(refused("the client data lack the coding method and the samples per block"));
         };
         let atom = atom(dataset.datatype).ok_or_else(|| refused("the elements are compounds"))?;
-        let order =
-            atom.order.ok_or_else(|| refused("the elements have no byte order, or that of the VAX"))?;
+        let order = atom
+            .order
+            .ok_or_else(|| refused("the elements have no byte order, or the byte order of the VAX"))?;
         let element = Element {
             size: dataset.datatype.size,
             precision: atom.precision,

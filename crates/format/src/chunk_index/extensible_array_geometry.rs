@@ -106,12 +106,15 @@ impl ExtensibleArrayGeometry {
             let bits = value.is_power_of_two().then(|| value.trailing_zeros());
             bits.ok_or_else(|| corrupt(field, "a power of two", value))
         };
-        let min_bits = bits("data blk min elmts", header.min_data_block_elements)?;
-        let pointer_bits = bits("secondary blk min data ptrs", header.min_secondary_block_pointers)?;
+        let min_bits = bits("minimum number of elements in a data block", header.min_data_block_elements)?;
+        let pointer_bits = bits(
+            "minimum number of data block pointers of a secondary block",
+            header.min_secondary_block_pointers,
+        )?;
         let max_bits = u32::from(header.max_elements_bits);
         if max_bits > 64 || max_bits < min_bits {
             return Err(corrupt(
-                "max nelmts bits",
+                "bits of the maximum number of elements",
                 "at least the bits of the smallest data block, at most 64",
                 header.max_elements_bits,
             ));
@@ -121,7 +124,7 @@ impl ExtensibleArrayGeometry {
         if inline_secondary_blocks > secondary_blocks {
             let got = header.min_secondary_block_pointers;
             return Err(corrupt(
-                "secondary blk min data ptrs",
+                "minimum number of data block pointers of a secondary block",
                 "a number that fits the largest number of elements",
                 got,
             ));
@@ -130,7 +133,11 @@ impl ExtensibleArrayGeometry {
         // Data blocks of the index block cannot be paged: the index block stores no page bitmap.
         if page_bits > 63 || page_bits < min_bits + pointer_bits {
             let expected = "a page at least as large as the data blocks of the index block, below 2^64";
-            return Err(corrupt("max data blk page nelmts bits", expected, header.page_bits));
+            return Err(corrupt(
+                "bits of the maximum number of elements in a data block page",
+                expected,
+                header.page_bits,
+            ));
         }
         if header.element_size == 0 {
             return Err(corrupt("element size", "at least 1", 0));

@@ -73,17 +73,18 @@ impl Structure for ExtensibleArrayHeader {
             version: reader.version(&[0, 1])?,
             client: ChunkIndexClient(reader.u8("client ID")?),
             element_size: reader.u8("element size")?,
-            max_elements_bits: reader.u8("max nelmts bits")?,
-            index_block_elements: reader.u8("index blk elmts")?,
-            min_data_block_elements: reader.u8("data blk min elmts")?,
-            min_secondary_block_pointers: reader.u8("secondary blk min data ptrs")?,
-            page_bits: reader.u8("max data blk page nelmts bits")?,
-            secondary_blocks: reader.length(*params, "num secondary blks")?,
-            secondary_block_size: reader.length(*params, "secondary blk size")?,
-            data_blocks: reader.length(*params, "num data blks")?,
-            data_block_size: reader.length(*params, "data blk size")?,
-            max_index_set: reader.length(*params, "max index set")?,
-            elements: reader.length(*params, "num elements")?,
+            max_elements_bits: reader.u8("bits of the maximum number of elements")?,
+            index_block_elements: reader.u8("number of elements in the index block")?,
+            min_data_block_elements: reader.u8("minimum number of elements in a data block")?,
+            min_secondary_block_pointers: reader
+                .u8("minimum number of data block pointers of a secondary block")?,
+            page_bits: reader.u8("bits of the maximum number of elements in a data block page")?,
+            secondary_blocks: reader.length(*params, "number of secondary blocks")?,
+            secondary_block_size: reader.length(*params, "size of all secondary blocks")?,
+            data_blocks: reader.length(*params, "number of data blocks")?,
+            data_block_size: reader.length(*params, "size of all data blocks")?,
+            max_index_set: reader.length(*params, "maximum index set")?,
+            elements: reader.length(*params, "number of elements")?,
             index_block: reader.offset(*params, "index block address")?,
         };
         reader.checksum()?;
@@ -102,12 +103,12 @@ impl Structure for ExtensibleArrayHeader {
         writer.u8(self.min_data_block_elements);
         writer.u8(self.min_secondary_block_pointers);
         writer.u8(self.page_bits);
-        writer.length(*params, self.secondary_blocks, "num secondary blks");
-        writer.length(*params, self.secondary_block_size, "secondary blk size");
-        writer.length(*params, self.data_blocks, "num data blks");
-        writer.length(*params, self.data_block_size, "data blk size");
-        writer.length(*params, self.max_index_set, "max index set");
-        writer.length(*params, self.elements, "num elements");
+        writer.length(*params, self.secondary_blocks, "number of secondary blocks");
+        writer.length(*params, self.secondary_block_size, "size of all secondary blocks");
+        writer.length(*params, self.data_blocks, "number of data blocks");
+        writer.length(*params, self.data_block_size, "size of all data blocks");
+        writer.length(*params, self.max_index_set, "maximum index set");
+        writer.length(*params, self.elements, "number of elements");
         writer.offset(*params, self.index_block, "index block address");
         writer.checksum();
         writer.finish()

@@ -61,7 +61,7 @@ impl Structure for FixedArrayHeader {
             client: ChunkIndexClient(reader.u8("client ID")?),
             element_size: reader.u8("entry size")?,
             page_bits: reader.u8("page bits")?,
-            elements: reader.length(*params, "max num entries")?,
+            elements: reader.length(*params, "maximum number of entries")?,
             data_block: reader.offset(*params, "data block address")?,
         };
         reader.checksum()?;
@@ -76,7 +76,7 @@ impl Structure for FixedArrayHeader {
         writer.u8(self.client.0);
         writer.u8(self.element_size);
         writer.u8(self.page_bits);
-        writer.length(*params, self.elements, "max num entries");
+        writer.length(*params, self.elements, "maximum number of entries");
         writer.offset(*params, self.data_block, "data block address");
         writer.checksum();
         writer.finish()
@@ -117,7 +117,11 @@ impl FixedArrayLayout {
             *elements > 0 && elements.checked_mul(element_size + 2 * CHECKSUM_SIZE).is_some()
         });
         let Some(elements) = elements else {
-            return corrupt("max num entries", "at least 1, within the address space", header.elements);
+            return corrupt(
+                "maximum number of entries",
+                "at least 1, within the address space",
+                header.elements,
+            );
         };
         Ok(Self { params, header: address, client: header.client, element_size, elements, page_elements })
     }

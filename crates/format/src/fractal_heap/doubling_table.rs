@@ -81,7 +81,11 @@ impl DoublingTable {
         };
         if u32::from(header.root_rows) > table.max_root_rows() {
             let maximum = format!("at most {}", table.max_root_rows());
-            return corrupt("current # of rows in root indirect block", maximum, header.root_rows.into());
+            return corrupt(
+                "current number of rows in root indirect block",
+                maximum,
+                header.root_rows.into(),
+            );
         }
         Ok(table)
     }

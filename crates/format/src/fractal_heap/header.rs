@@ -157,9 +157,9 @@ impl Structure for FractalHeapHeader {
             starting_block_size: reader.length(params, "starting block size")?,
             max_direct_size: reader.length(params, "maximum direct block size")?,
             max_heap_bits: reader.u16("maximum heap size")?,
-            starting_rows: reader.u16("starting # of rows in root indirect block")?,
+            starting_rows: reader.u16("starting number of rows in root indirect block")?,
             root: reader.offset(params, "address of root block")?,
-            root_rows: reader.u16("current # of rows in root indirect block")?,
+            root_rows: reader.u16("current number of rows in root indirect block")?,
             filters: None,
         };
         if filters_length > 0 {

@@ -125,7 +125,7 @@ impl FileSpaceInfo {
             return Err(r.corrupt("file space page size", expected, page_size));
         }
         let page_end_threshold = r.u16("page-end metadata threshold")?;
-        let end_before_managers = r.offset(params, "EOA")?;
+        let end_before_managers = r.offset(params, "end of allocation")?;
         let managers = if persist {
             Some(FreeSpaceManagers {
                 small: decode_addresses(r, params)?,
@@ -178,7 +178,7 @@ impl FileSpaceInfo {
         }
         w.length(params, self.page_size, "file space page size");
         w.u16(self.page_end_threshold);
-        w.offset(params, self.end_before_managers, "EOA");
+        w.offset(params, self.end_before_managers, "end of allocation");
         if let Some(managers) = self.managers {
             encode_addresses(&managers.small, params, w);
             encode_addresses(&managers.large, params, w);

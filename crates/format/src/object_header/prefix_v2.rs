@@ -166,10 +166,14 @@ fn decode_times(r: &mut Reader<'_>) -> Result<ObjectTimes> {
 }
 
 fn decode_phase_change(r: &mut Reader<'_>) -> Result<AttributePhaseChange> {
-    let max_compact = r.u16("maximum # of compact attributes")?;
-    let min_dense = r.u16("minimum # of dense attributes")?;
+    let max_compact = r.u16("maximum number of compact attributes")?;
+    let min_dense = r.u16("minimum number of dense attributes")?;
     if max_compact < min_dense {
-        return Err(r.corrupt("minimum # of dense attributes", format!("at most {max_compact}"), min_dense));
+        return Err(r.corrupt(
+            "minimum number of dense attributes",
+            format!("at most {max_compact}"),
+            min_dense,
+        ));
     }
     Ok(AttributePhaseChange { max_compact, min_dense })
 }

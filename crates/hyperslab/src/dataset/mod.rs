@@ -321,7 +321,7 @@ pub(crate) fn check_rank<D: Dimension>(shape: &[usize]) -> Result<()> {
     match D::NDIM {
         Some(rank) if rank != shape.len() => {
             let got = shape.len();
-            Err(Error::Misuse(format!("the shape {shape:?} has {got} dimensions, the array {rank}")))
+            Err(Error::Misuse(format!("the shape {shape:?} has {got} dimensions, but the array has {rank}")))
         }
         _ => Ok(()),
     }

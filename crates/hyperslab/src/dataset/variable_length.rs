@@ -256,7 +256,9 @@ pub(crate) fn fixed_texts(size: usize, texts: &[&[u8]]) -> Result<Vec<u8>> {
     for (text, element) in texts.iter().zip(bytes.chunks_exact_mut(size.max(1))) {
         let Some(to) = element.get_mut(..text.len()) else {
             let text = String::from_utf8_lossy(text);
-            return Err(Error::Misuse(format!("`{text}` is longer than the {size} bytes of a string")));
+            return Err(Error::Misuse(format!(
+                "the text `{text}` is longer than the {size} bytes of a string element"
+            )));
         };
         to.copy_from_slice(text);
     }

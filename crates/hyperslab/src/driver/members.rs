@@ -153,7 +153,7 @@ pub(super) fn multi_members(
     names: MemberNames,
 ) -> Result<Vec<MultiMember>> {
     let first = ranges.iter().find(|range| range.start == 0);
-    let first = first.ok_or_else(|| Error::unsupported("a multi file without a member at offset 0"))?;
+    let first = first.ok_or_else(|| Error::unsupported("a multi file that has no member at offset 0"))?;
     let own = MemberName::parse(&first.name)?;
     let name = path.file_name().and_then(|name| name.to_str()).ok_or_else(|| {
         Error::unsupported(format!("the name of the multi file `{}`, which is not UTF-8", path.display()))

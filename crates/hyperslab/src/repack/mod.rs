@@ -154,7 +154,9 @@ impl<'a> Repack<'a> {
                 )));
             }
             RepackLayout::AutoSparse { density: Some(density) } if !(*density > 0.0 && *density <= 1.0) => {
-                return Err(Error::Misuse(format!("the density {density} is not above 0 and at most 1")));
+                return Err(Error::Misuse(format!(
+                    "the density must be above 0 and at most 1, not {density}"
+                )));
             }
             _ => {}
         }

@@ -86,7 +86,7 @@ impl<I: MatrixIndex, P: MatrixIndex> CompressedCoordinates<'_, I, P> {
 
     fn unordered(&self) -> Error {
         let count = self.indices.len();
-        Error::Misuse(format!("the starts of a compressed matrix do not ascend from 0 to {count}"))
+        Error::Misuse(format!("the row starts of the compressed matrix must ascend from 0 to {count}"))
     }
 }
 
@@ -112,11 +112,15 @@ impl<I: MatrixIndex, P: MatrixIndex> PointCoordinates for CompressedCoordinates<
             };
             let end = end.min(points.end);
             let along = self.first.checked_add(to_u64(before)).ok_or_else(|| {
-                Error::Misuse(format!("row {before} after row {} does not fit in 64 bits", self.first))
+                Error::Misuse(format!(
+                    "the number of the row that is {before} rows after row {} does not fit in 64 bits",
+                    self.first
+                ))
             })?;
             for index in self.indices.get(number..end).ok_or_else(|| self.unordered())? {
                 let across = index.to_u64();
-                let across = across.ok_or_else(|| Error::Misuse("a matrix index is negative".into()))?;
+                let across = across
+                    .ok_or_else(|| Error::Misuse("an index of the compressed matrix is negative".into()))?;
                 visit(number, &if self.by_columns { [across, along] } else { [along, across] })?;
                 number += 1;
             }

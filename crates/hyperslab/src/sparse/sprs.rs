@@ -126,9 +126,10 @@ impl SparseView<'_> {
     fn matrix_shape(&self) -> Result<(usize, usize)> {
         match *self.dataset.dataspace().dims() {
             [rows, columns] => Ok((to_usize(rows)?, to_usize(columns)?)),
-            _ => Err(self
-                .dataset
-                .context(Error::Misuse(format!("a matrix has 2 dimensions, not {}", self.dataset.ndim())))),
+            _ => Err(self.dataset.context(Error::Misuse(format!(
+                "a matrix must have 2 dimensions, but the dataset has {}",
+                self.dataset.ndim()
+            )))),
         }
     }
 

@@ -190,7 +190,9 @@ impl SparseView<'_> {
         let mut dims = self.dataset.dataspace().dims().to_vec();
         let rank = dims.len();
         let Some(before) = dims.get(axis).copied() else {
-            return Err(self.dataset.context(Error::Misuse(format!("the dataset has no dimension {axis}"))));
+            return Err(self
+                .dataset
+                .context(Error::Misuse(format!("the sparse dataset has no dimension {axis}"))));
         };
         let Some(after) = before.checked_add(length) else {
             let message =

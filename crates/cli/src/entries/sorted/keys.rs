@@ -85,7 +85,9 @@ impl Keys {
         let mut rest = key;
         // Keys exist only for a matrix without sizes of 0.
         let mut digit = |size: u64| -> Result<u64> {
-            let digit = rest.checked_rem(size).context("an empty matrix has no entries")?;
+            let digit = rest
+                .checked_rem(size)
+                .context("the matrix has a dimension of size 0, but the file lists entries")?;
             rest /= size;
             Ok(digit)
         };

@@ -122,7 +122,7 @@ impl<S: Source> Sorted<S> {
         };
         let size = self.source.element().size();
         for (coordinates, value) in self.incoming.entries(rank, size).skip(self.taken) {
-            let row = *coordinates.first().context("an entry has no coordinates")?;
+            let row = *coordinates.first().context("an entry of the matrix has no coordinates")?;
             if let Some(step) = step
                 && row >= self.band_end
             {
@@ -141,7 +141,10 @@ impl<S: Source> Sorted<S> {
             if self.run.len() >= self.limits.0 {
                 return Ok(false);
             }
-            self.run.push(self.keys.key(coordinates).context("an entry lies outside the matrix")?, value)?;
+            self.run.push(
+                self.keys.key(coordinates).context("the coordinates of an entry are outside the matrix")?,
+                value,
+            )?;
             self.taken += 1;
         }
         Ok(false)

@@ -36,7 +36,7 @@ fn described(group: &Group) -> Result<(Compression, [u64; 2])> {
         let compression = match text(&encoding)?.as_str() {
             "csr_matrix" => Compression::Rows,
             "csc_matrix" => Compression::Columns,
-            other => bail!("the encoding `{other}` is neither csr_matrix nor csc_matrix"),
+            other => bail!("the encoding `{other}` of the group is neither csr_matrix nor csc_matrix"),
         };
         return Ok((compression, shape_attribute(group, "shape")?));
     }
@@ -44,7 +44,7 @@ fn described(group: &Group) -> Result<(Compression, [u64; 2])> {
         let compression = match text(&format)?.as_str() {
             "csr" => Compression::Rows,
             "csc" => Compression::Columns,
-            other => bail!("the format `{other}` is neither csr nor csc"),
+            other => bail!("the matrix format `{other}` of the group is neither csr nor csc"),
         };
         return Ok((compression, shape_attribute(group, "h5sparse_shape")?));
     }
@@ -52,7 +52,7 @@ fn described(group: &Group) -> Result<(Compression, [u64; 2])> {
     if group.link_exists(SHAPE)? && group.link_exists("barcodes")? {
         let shape = group.dataset(SHAPE)?;
         if shape.dataspace().dims() != [2] {
-            bail!("`shape` does not have the two sizes of a matrix");
+            bail!("the member `shape` does not have the two sizes of a matrix");
         }
         Indices::check_type(SHAPE, shape.datatype())?;
         return Ok((Compression::Columns, sizes(&shape.read_raw::<i64>(..)?)?));
@@ -83,7 +83,7 @@ fn shape_attribute(group: &Group, name: &str) -> Result<[u64; 2]> {
 }
 
 fn sizes(read: &[i64]) -> Result<[u64; 2]> {
-    let [rows, columns] = read else { bail!("the shape does not have two sizes") };
+    let [rows, columns] = read else { bail!("the shape of the matrix does not have two sizes") };
     let size = |size: i64| {
         u64::try_from(size).ok().with_context(|| format!("the size {size} of a dimension is negative"))
     };
@@ -94,12 +94,12 @@ fn sizes(read: &[i64]) -> Result<[u64; 2]> {
 fn line(group: &Group, name: &str) -> Result<Dataset> {
     let object = group.object(name)?;
     if object.kind() != Some(ObjectKind::Dataset) {
-        bail!("`{name}` is not a dataset");
+        bail!("the member `{name}` of the matrix group is not a dataset");
     }
     let dataset = object.into_dataset()?;
     let rank = dataset.dataspace().dims().len();
     if rank != 1 {
-        bail!("`{name}` has {rank} dimensions; one is expected");
+        bail!("the dataset `{name}` has {rank} dimensions instead of one");
     }
     Ok(dataset)
 }
@@ -135,7 +135,7 @@ impl Column for DatasetColumn {
         bytes.clear();
         let end = sum("end of the elements", [self.at, to_u64(count)])?;
         if end > self.len {
-            bail!("fewer than {count} elements are left");
+            bail!("the dataset has fewer than {count} elements after those that were read");
         }
         if count == 0 {
             return Ok(());

@@ -57,7 +57,7 @@ impl<'a> Writer<'a> {
 impl Sink for Writer<'_> {
     fn begin(&mut self, shape: &[u64], element: Element) -> Result<()> {
         let [rows, columns] = *shape else {
-            bail!("compressed rows have two dimensions, and not {}", shape.len());
+            bail!("a matrix in compressed rows must have two dimensions, not {}", shape.len());
         };
         let sizes = [i64::try_from(rows)?, i64::try_from(columns)?];
         let pointers = RowPointers::new(rows, &self.folder)?;
@@ -73,10 +73,10 @@ impl Sink for Writer<'_> {
     }
 
     fn put(&mut self, batch: &Batch) -> Result<()> {
-        let made = self.made.as_mut().context("the group is not created yet")?;
+        let made = self.made.as_mut().context("the group of the matrix is not created yet")?;
         let mut columns = Vec::new();
         for (at, _) in batch.entries(2, made.element.size()) {
-            let [row, column] = at else { bail!("an entry does not have two coordinates") };
+            let [row, column] = at else { bail!("an entry of the matrix does not have two coordinates") };
             made.pointers.add(*row)?;
             columns.push(*column);
         }
@@ -85,7 +85,7 @@ impl Sink for Writer<'_> {
     }
 
     fn finish(mut self: Box<Self>) -> Result<()> {
-        let mut made = self.made.take().context("the group is not created yet")?;
+        let mut made = self.made.take().context("the group of the matrix is not created yet")?;
         made.pointers.end()?;
         let element = made.pointers.element();
         let mut pointers = self.array(&made.group, "indptr", element)?;

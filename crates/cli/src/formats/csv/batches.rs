@@ -59,7 +59,7 @@ fn array(column: &Column, records: &[Vec<String>], number: usize) -> Result<Arra
         DataType::Boolean => {
             let truths = values.map(|value| match (value.is_empty(), truth(value)) {
                 (true, _) => Ok(None),
-                (false, None) => bail!("`{value}` is not a truth value"),
+                (false, None) => bail!("the CSV field `{value}` is not a truth value"),
                 (false, found) => Ok(found),
             });
             Arc::new(truths.collect::<Result<BooleanArray>>()?)

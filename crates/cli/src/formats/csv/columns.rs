@@ -145,7 +145,10 @@ impl Column {
         if kind == TypeName::Str {
             let padding = to_usize(datatype.size.into())?.checked_sub(value.len());
             to.extend(value.as_bytes());
-            to.extend(std::iter::repeat_n(0, padding.context("a text is longer than its datatype")?));
+            to.extend(std::iter::repeat_n(
+                0,
+                padding.context("a text in the CSV file is longer than the string datatype of its column")?,
+            ));
             return Ok(());
         }
         let value = match (value.is_empty(), self.nulls(), kind) {

@@ -159,7 +159,7 @@ impl Table {
     /// names and all values are numbers, creates an array of two dimensions.
     pub(crate) fn write(&self, new: &NewObject<'_>, storage: &Storage<'_>) -> Result<()> {
         if self.columns.is_empty() {
-            bail!("the table has no columns");
+            bail!("the CSV table has no columns");
         }
         if let Some(whole) = self.matrix() {
             return self.write_matrix(new, storage, &whole);

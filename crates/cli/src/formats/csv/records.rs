@@ -54,7 +54,7 @@ impl Read for Limited {
 impl Records {
     pub(super) fn open(path: &Path, delimiter: u8) -> Result<Self> {
         if matches!(delimiter, b'"' | b'\n' | b'\r') {
-            bail!("`{}` cannot separate fields", delimiter.escape_ascii());
+            bail!("the character `{}` cannot separate the fields of a CSV file", delimiter.escape_ascii());
         }
         let left = Rc::new(Cell::new(MAX_RECORD_BYTES));
         let mut file = File::open(path)?;
@@ -95,7 +95,7 @@ impl Records {
         let start = position
             .byte()
             .checked_add(self.skipped)
-            .context("the offset of a record does not fit in 64 bits")?;
+            .context("the offset of a CSV record does not fit in 64 bits")?;
         let mut file = File::open(path)?;
         file.seek(SeekFrom::Start(start))?;
         let mut bytes = Vec::new();

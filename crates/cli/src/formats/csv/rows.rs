@@ -77,7 +77,7 @@ impl Writer {
             DataType::UInt16 => numbers::<UInt16Type>(array, |value| value.to_string()),
             DataType::UInt32 => numbers::<UInt32Type>(array, |value| value.to_string()),
             DataType::UInt64 => numbers::<UInt64Type>(array, |value| value.to_string()),
-            other => bail!("csv has no fields for elements of the type {other}"),
+            other => bail!("a CSV field cannot represent elements of the type {other}"),
         })
     }
 }

@@ -90,7 +90,7 @@ pub(crate) fn write_defined(
 /// Checks that a CSV record has as many fields as the header has columns.
 fn check_fields(fields: &[String], columns: usize) -> Result<()> {
     if fields.len() != columns {
-        bail!("a record has {} fields, but the table has {columns} columns", fields.len());
+        bail!("a CSV record has {} fields, but the table has {columns} columns", fields.len());
     }
     Ok(())
 }

@@ -96,7 +96,9 @@ impl Kind {
             }
             (Self::List(one), Self::List(other)) => Self::List(Box::new(one.joined(*other)?)),
             (Self::Object(one), Self::Object(other)) => Self::Object(merged(one, other)?),
-            (one, other) => bail!("{} and {} do not fit in one column", one.name(), other.name()),
+            (one, other) => {
+                bail!("values of the kinds {} and {} do not fit in one column", one.name(), other.name())
+            }
         })
     }
 

@@ -47,7 +47,7 @@ fn inferred(path: &Path) -> Result<(SchemaRef, u64)> {
             break;
         }
         if to_u64(line.len()) >= MAX_LINE_BYTES {
-            bail!("line {number}: the line has {MAX_LINE_BYTES} bytes or more");
+            bail!("line {number} of the JSON lines has {MAX_LINE_BYTES} bytes or more");
         }
         if line.trim().is_empty() {
             continue;
@@ -59,7 +59,9 @@ fn inferred(path: &Path) -> Result<(SchemaRef, u64)> {
         kind = kind.with(&row).with_context(|| format!("line {number}"))?;
         rows += 1;
     }
-    let DataType::Struct(fields) = kind.data_type() else { bail!("the rows are not objects") };
+    let DataType::Struct(fields) = kind.data_type() else {
+        bail!("the rows of the table are not JSON objects")
+    };
     Ok((Arc::new(Schema::new(fields)), rows))
 }
 

@@ -60,15 +60,18 @@ impl Banner {
         let words: Vec<String> = line.split_whitespace().map(str::to_lowercase).collect();
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let ["%%matrixmarket", object, form, field, symmetry] = words.as_slice() else {
-            bail!("the banner is missing, such as `%%MatrixMarket matrix coordinate real general`");
+            bail!(
+                "the line is not a Matrix Market banner such as `%%MatrixMarket matrix coordinate \
+                 real general`"
+            );
         };
         if *object != "matrix" {
-            bail!("the file has a {object}, not a matrix");
+            bail!("the Matrix Market file contains a {object}, not a matrix");
         }
         let form = match *form {
             "coordinate" => Form::Coordinate,
             "array" => Form::Array,
-            other => bail!("the format `{other}` is neither coordinate nor array"),
+            other => bail!("the format `{other}` in the banner is neither coordinate nor array"),
         };
         let field = match *field {
             "real" | "double" => Field::Real,
@@ -76,7 +79,10 @@ impl Banner {
             "unsigned-integer" => Field::Unsigned,
             "complex" => Field::Complex,
             "pattern" => Field::Pattern,
-            other => bail!("the field `{other}` is not known; there are real, integer, complex and pattern"),
+            other => bail!(
+                "the field `{other}` in the banner is unknown; known fields are real, integer, complex and \
+                 pattern"
+            ),
         };
         let symmetry = match *symmetry {
             "general" => Symmetry::General,
@@ -85,7 +91,8 @@ impl Banner {
             "hermitian" => Symmetry::Hermitian,
             other => {
                 bail!(
-                    "the symmetry `{other}` is not known; there are general, symmetric, skew-symmetric and hermitian"
+                    "the symmetry `{other}` in the banner is unknown; known symmetries are general, \
+                     symmetric, skew-symmetric and hermitian"
                 )
             }
         };

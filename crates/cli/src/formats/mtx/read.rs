@@ -73,14 +73,18 @@ impl Reader {
             ([rows, columns], Form::Array) => {
                 ([*rows, *columns], value_count(*rows, *columns, banner.symmetry))
             }
-            (_, Form::Coordinate) => bail!("the size has three numbers: rows, columns and entries"),
-            (_, Form::Array) => bail!("the size has two numbers: rows and columns"),
+            (_, Form::Coordinate) => {
+                bail!("the size of the matrix must be three numbers: rows, columns and entries")
+            }
+            (_, Form::Array) => {
+                bail!("the size of the matrix must be two numbers: rows and columns")
+            }
         };
         let [rows, columns] = shape;
         if banner.symmetry != Symmetry::General && rows != columns {
             bail!("a matrix of {rows} x {columns} is not square and cannot be symmetric");
         }
-        Ok((shape, count.context("the number of values does not fit in 64 bits")?))
+        Ok((shape, count.context("the number of values in the matrix does not fit in 64 bits")?))
     }
 
     /// Moves the current coordinates down to the lower triangle. An array of a symmetric matrix has
@@ -107,7 +111,7 @@ impl Reader {
             return Ok(());
         };
         if self.read >= self.count {
-            bail!("there are more than {} entries", self.count);
+            bail!("the file has more than the {} entries that it states", self.count);
         }
         let mut words = line.split_ascii_whitespace();
         let at = match self.banner.form {
@@ -120,7 +124,7 @@ impl Reader {
         let mut bytes = [0; 16];
         let value = value(self.banner.field, &mut words, &mut bytes)?;
         if let Some(word) = words.next() {
-            bail!("unexpected `{word}` after the entry");
+            bail!("unexpected `{word}` after the matrix entry");
         }
         self.read += 1;
         let element = self.banner.field.element();
@@ -135,7 +139,7 @@ impl Reader {
             if element.is_zero(value) {
                 return Ok(());
             }
-            bail!("there is a value on the diagonal of a skew-symmetric matrix");
+            bail!("the skew-symmetric matrix has a value on its diagonal");
         }
         batch.coordinates.extend(at);
         batch.values.extend_from_slice(value);
@@ -177,7 +181,7 @@ fn index(word: Option<&str>, subject: &str, size: u64) -> Result<u64> {
         return Ok(index - 1);
     }
     let index: i128 = word.parse().ok().with_context(|| format!("`{word}` is not a {subject}"))?;
-    bail!("the {subject} {index} is not from 1 to {size}")
+    bail!("the {subject} {index} must be from 1 to {size}")
 }
 
 /// Parses a matrix value and stores it in a buffer. Returns the bytes of the value.
@@ -186,7 +190,7 @@ fn value<'w, 'b>(
     words: &mut impl Iterator<Item = &'w str>,
     bytes: &'b mut [u8; 16],
 ) -> Result<&'b [u8]> {
-    let mut word = || words.next().context("the value is missing");
+    let mut word = || words.next().context("the value of the entry is missing");
     let (first, second) = bytes.split_at_mut(8);
     match field {
         Field::Real => real(word()?)?.encode(first),

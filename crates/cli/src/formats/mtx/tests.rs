@@ -64,24 +64,30 @@ fn arrays_are_read_down_their_columns() {
 fn faults_are_named_with_their_line() {
     let begin = "%%MatrixMarket matrix coordinate real general\n%\n2 3 2\n";
     for (text, expected) in [
-        ("".to_owned(), "line 1: the banner is missing"),
-        ("%%MatrixMarket matrix coordinate real\n".into(), "line 1: the banner is missing"),
-        ("%%MatrixMarket vector coordinate real general\n".into(), "line 1: the file has a vector"),
+        ("".to_owned(), "line 1: the line is not a Matrix Market banner"),
+        ("%%MatrixMarket matrix coordinate real\n".into(), "line 1: the line is not a Matrix Market banner"),
+        (
+            "%%MatrixMarket vector coordinate real general\n".into(),
+            "line 1: the Matrix Market file contains a vector",
+        ),
         ("%%MatrixMarket matrix coordinate real hermitian\n".into(), "contradicts itself"),
         ("%%MatrixMarket matrix array pattern general\n".into(), "contradicts itself"),
         ("%%MatrixMarket matrix coordinate real general\n".into(), "line 2: the file ends before the size"),
-        ("%%MatrixMarket matrix coordinate real general\n2 3\n".into(), "line 2: the size has three numbers"),
+        (
+            "%%MatrixMarket matrix coordinate real general\n2 3\n".into(),
+            "line 2: the size of the matrix must be three",
+        ),
         ("%%MatrixMarket matrix coordinate real general\n2 -3 1\n".into(), "line 2: `2 -3 1` is not a size"),
         ("%%MatrixMarket matrix coordinate real symmetric\n2 3 0\n".into(), "line 2: a matrix of 2 x 3"),
         (format!("{begin}1 1 1\n"), "line 5: the file ends after 1 of 2 entries"),
-        (format!("{begin}1 1 1\n1 2 2\n\n2 2 2\n"), "line 7: there are more than 2 entries"),
-        (format!("{begin}1 1 1\n3 1 1\n"), "line 5: the row 3 is not from 1 to 2"),
-        (format!("{begin}1 0 1\n"), "line 4: the column 0 is not from 1 to 3"),
-        (format!("{begin}-1 1 1\n"), "line 4: the row -1 is not from 1 to 2"),
+        (format!("{begin}1 1 1\n1 2 2\n\n2 2 2\n"), "line 7: the file has more than the 2 entries"),
+        (format!("{begin}1 1 1\n3 1 1\n"), "line 5: the row 3 must be from 1 to 2"),
+        (format!("{begin}1 0 1\n"), "line 4: the column 0 must be from 1 to 3"),
+        (format!("{begin}-1 1 1\n"), "line 4: the row -1 must be from 1 to 2"),
         (format!("{begin}1 x 1\n"), "line 4: `x` is not a column"),
-        (format!("{begin}1 1\n"), "line 4: the value is missing"),
+        (format!("{begin}1 1\n"), "line 4: the value of the entry is missing"),
         (format!("{begin}1 1 one\n"), "line 4: `one` is not a number"),
-        (format!("{begin}1 1 1 1\n"), "line 4: unexpected `1` after the entry"),
+        (format!("{begin}1 1 1 1\n"), "line 4: unexpected `1` after the matrix entry"),
         (format!("{begin}{}", "1".repeat(70_000)), "line 4: the line is longer"),
         (
             "%%MatrixMarket matrix coordinate integer general\n1 1 1\n1 1 1.5\n".into(),
@@ -89,7 +95,7 @@ fn faults_are_named_with_their_line() {
         ),
         (
             "%%MatrixMarket matrix coordinate real skew-symmetric\n1 1 1\n1 1 2\n".into(),
-            "line 3: there is a value on",
+            "line 3: the skew-symmetric matrix has",
         ),
         (
             "%%MatrixMarket matrix array real general\n1 18446744073709551615 \n1\n".into(),

@@ -68,7 +68,7 @@ impl Writer {
 impl Sink for Writer {
     fn begin(&mut self, shape: &[u64], element: Element) -> Result<()> {
         if shape.len() != 2 {
-            bail!("a Matrix Market file has two dimensions, and not {}", shape.len());
+            bail!("the matrix in a Matrix Market file must have two dimensions, not {}", shape.len());
         }
         (self.shape, self.element) = (shape.to_vec(), element);
         Ok(())

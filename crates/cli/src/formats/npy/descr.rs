@@ -38,14 +38,15 @@ impl ReadDescr {
                     if !name.is_empty() {
                         members.push(Member { name: name.into_bytes(), offset, datatype });
                     }
-                    offset = offset.checked_add(size).context("an element has 4 GiB or more")?;
+                    offset =
+                        offset.checked_add(size).context("an element of the npy array has 4 GiB or more")?;
                 }
                 if members.is_empty() {
-                    bail!("a record has no fields");
+                    bail!("the record type in the npy header has no fields");
                 }
                 Ok(Self::Stored(Datatype::compound(offset, members)))
             }
-            _ => bail!("a type is neither text nor a list"),
+            _ => bail!("a type in the npy header is neither a text nor a list"),
         }
     }
 
@@ -95,16 +96,18 @@ impl ReadDescr {
 }
 
 fn member(field: &Literal) -> Result<(String, Datatype)> {
-    let Literal::Sequence(parts) = field else { bail!("a field is not a tuple") };
+    let Literal::Sequence(parts) = field else {
+        bail!("a field of the record type in the npy header is not a tuple")
+    };
     let (name, descr, dims) = match parts.as_slice() {
         [Literal::Text(name), descr] => (name, descr, None),
         [Literal::Text(name), descr, dims] => (name, descr, Some(dims)),
         // A title and a name.
         [Literal::Sequence(names), descr, ..] => match names.as_slice() {
             [_, Literal::Text(name)] => (name, descr, parts.get(2)),
-            _ => bail!("a field has no name"),
+            _ => bail!("a field of the record type in the npy header has no name"),
         },
-        _ => bail!("a field has no name"),
+        _ => bail!("a field of the record type in the npy header has no name"),
     };
     let base = match ReadDescr::of(descr)? {
         ReadDescr::Stored(base) => base,
@@ -116,12 +119,12 @@ fn member(field: &Literal) -> Result<(String, Datatype)> {
         }
     };
     let Some(dims) = dims else { return Ok((name.clone(), base)) };
-    let dims = dims.numbers().context("the shape of a field is not a list of sizes")?;
+    let dims = dims.numbers().context("the shape of a field in the npy header is not a list of sizes")?;
     let dims: Result<Vec<u32>, _> = dims.into_iter().map(u32::try_from).collect();
     let dims = dims?;
     let count = dims.iter().try_fold(base.size, |product, size| product.checked_mul(*size));
     if count.is_none_or(|bytes| bytes == 0) {
-        bail!("the field `{name}` has no bytes, or 4 GiB and more");
+        bail!("the field `{name}` of the npy array has no bytes, or 4 GiB and more");
     }
     Ok((name.clone(), Datatype::array(dims, base)))
 }
@@ -274,7 +277,7 @@ fn record(datatype: &Datatype, compound: &Compound, level: usize) -> Result<Writ
             fields.push(format!("('', '|V{}')", member.offset - end));
         }
         fields.push(field(&member.name, descr)?);
-        end = end_of(member).context("a member ends after 4 GiB")?;
+        end = end_of(member).context("a member of the compound ends after 4 GiB")?;
     }
     if same && datatype.size > end {
         fields.push(format!("('', '|V{}')", datatype.size - end));

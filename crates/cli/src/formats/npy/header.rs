@@ -44,12 +44,12 @@ impl Header {
             other => bail!("version {other} of the npy format is not known"),
         };
         if length > MAX_HEADER_BYTES {
-            bail!("the header has {length} bytes; at most {MAX_HEADER_BYTES} are allowed");
+            bail!("the npy header has {length} bytes; at most {MAX_HEADER_BYTES} are allowed");
         }
         let mut header = Vec::new();
         input.take(u64::from(length)).read_to_end(&mut header)?;
         if to_u64(header.len()) != u64::from(length) {
-            bail!("the file ends in its header");
+            bail!("the file ends in the middle of the npy header");
         }
         let text = if version == 3 {
             String::from_utf8(header)?
@@ -63,7 +63,7 @@ impl Header {
         let header = Literal::parse(header)?;
         let get = |key: &str| header.get(key).with_context(|| format!("the header has no `{key}`"));
         let descr = ReadDescr::of(get("descr")?)?;
-        let shape = get("shape")?.numbers().context("the shape is not a list of sizes")?;
+        let shape = get("shape")?.numbers().context("the shape in the npy header is not a list of sizes")?;
         let fortran = *get("fortran_order")? == Literal::Truth(true) && shape.len() > 1;
         Ok(Self { descr, shape, fortran, length })
     }

@@ -21,7 +21,7 @@ impl Literal {
         let literal = parser.literal(0)?;
         parser.blanks();
         if !parser.rest.is_empty() {
-            bail!("unexpected `{}` after the header", parser.rest.chars().take(20).collect::<String>());
+            bail!("unexpected `{}` after the npy header", parser.rest.chars().take(20).collect::<String>());
         }
         Ok(literal)
     }
@@ -81,7 +81,7 @@ impl Parser<'_> {
 
     fn literal(&mut self, level: usize) -> Result<Literal> {
         if level > MAX_LEVELS {
-            bail!("the header has more than {MAX_LEVELS} levels");
+            bail!("the npy header has more than {MAX_LEVELS} levels of nested values");
         }
         let level = level + 1;
         match self.peek() {
@@ -98,20 +98,22 @@ impl Parser<'_> {
             }
             Some(_) if self.takes("True") => Ok(Literal::Truth(true)),
             Some(_) if self.takes("False") => Ok(Literal::Truth(false)),
-            Some(other) => bail!("`{other}` is not the start of a Python literal"),
-            None => bail!("the header ends in the middle of a literal"),
+            Some(other) => {
+                bail!("unexpected `{other}` in the npy header: a Python literal cannot begin with it")
+            }
+            None => bail!("the npy header ends in the middle of a value"),
         }
     }
 
     fn text(&mut self) -> Result<String> {
         let mut characters = self.rest.chars();
-        let Some(quote) = characters.next() else { bail!("the header ends in the middle of a literal") };
+        let Some(quote) = characters.next() else { bail!("the npy header ends in the middle of a value") };
         let mut text = String::new();
         while let Some(character) = characters.next() {
             match character {
                 '\\' => match characters.next() {
                     Some(next @ ('\\' | '\'' | '"')) => text.push(next),
-                    _ => bail!("the header has an unknown escape sequence"),
+                    _ => bail!("the npy header has an unknown escape sequence"),
                 },
                 _ if character == quote => {
                     self.rest = characters.as_str();
@@ -120,7 +122,7 @@ impl Parser<'_> {
                 other => text.push(other),
             }
         }
-        bail!("a text in the header has no closing quote")
+        bail!("a text in the npy header has no closing quote")
     }
 
     fn sequence(&mut self, open: &str, close: &str, level: usize) -> Result<Literal> {
@@ -132,7 +134,7 @@ impl Parser<'_> {
                 if self.takes(close) {
                     break;
                 }
-                bail!("a comma or `{close}` is missing");
+                bail!("a comma or `{close}` is missing in the npy header");
             }
         }
         Ok(Literal::Sequence(items))
@@ -143,14 +145,14 @@ impl Parser<'_> {
         let mut entries = Vec::new();
         while !self.takes("}") {
             let Literal::Text(key) = self.literal(level)? else {
-                bail!("a key of the dictionary is not text")
+                bail!("a key of the dictionary in the npy header is not text")
             };
             if !self.takes(":") {
-                bail!("a colon is missing after `{key}`");
+                bail!("a colon is missing after the key `{key}` in the npy header");
             }
             entries.push((key, self.literal(level)?));
             if !self.takes(",") && self.peek() != Some('}') {
-                bail!("a comma or `}}` is missing");
+                bail!("a comma or `}}` is missing in the npy header");
             }
         }
         Ok(Literal::Dictionary(entries))

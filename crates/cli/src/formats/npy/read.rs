@@ -37,7 +37,7 @@ impl Source {
         let expected = sum("size of the file", [header.length, bytes])?;
         let length = fs::metadata(path)?.len();
         if length < expected {
-            bail!("{} bytes of elements are missing", expected - length);
+            bail!("the npy file ends {} bytes before the end of its elements", expected - length);
         }
         let Header { descr, shape, fortran, length } = header;
         Ok(Self { path: path.to_owned(), descr, shape, fortran, start: length, bytes })
@@ -107,7 +107,7 @@ impl Source {
             rest = after;
         }
         if !rest.is_empty() {
-            bail!("{} bytes of a region are missing", rest.len());
+            bail!("{} bytes of the requested elements are missing", rest.len());
         }
         Ok(())
     }
@@ -149,7 +149,7 @@ impl Source {
             // No overflow: `bytes` has all elements, and this is the number of one of them.
             let number = at.iter().zip(&self.shape).rev().fold(0, |number, (at, size)| number * size + at);
             let start = to_usize(number)? * size;
-            let from = bytes.get(start..start + size).context("an element is missing")?;
+            let from = bytes.get(start..start + size).context("an element of the npy array is missing")?;
             to.copy_from_slice(from);
             for (at, size) in at.iter_mut().zip(&self.shape).rev() {
                 *at += 1;

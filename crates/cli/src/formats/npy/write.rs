@@ -42,7 +42,7 @@ pub(crate) fn write(
             None => output.write_all(stored.bytes())?,
             Some(conversion) => {
                 let size = stored.len().checked_mul(conversion.destination_size());
-                let mut converted = vec![0; size.context("a block does not fit in memory")?];
+                let mut converted = vec![0; size.context("a block of elements does not fit in memory")?];
                 conversion.convert(stored.bytes(), &mut converted, stored.len())?;
                 output.write_all(&converted)?;
             }

@@ -36,7 +36,7 @@ impl Archive {
         let file = BufReader::new(File::open(path)?);
         let mut archive = ZipArchive::new(file).context("the file is not an npz file")?;
         if archive.len() > MAX_MEMBERS {
-            bail!("the archive has {} members, more than {MAX_MEMBERS}", archive.len());
+            bail!("the npz archive has {} members; at most {MAX_MEMBERS} are allowed", archive.len());
         }
         let mut members = HashMap::new();
         for number in 0..archive.len() {
@@ -45,20 +45,20 @@ impl Archive {
             let deflated = match entry.compression() {
                 CompressionMethod::Stored => false,
                 CompressionMethod::Deflated => true,
-                other => bail!("`{name}` is compressed by {other}, where NumPy uses deflate"),
+                other => bail!("the npz member `{name}` is compressed by {other}; only deflate is supported"),
             };
             if entry.encrypted() {
-                bail!("`{name}` is encrypted");
+                bail!("the npz member `{name}` is encrypted");
             }
             let member = Member {
-                start: entry.data_start().context("the offset of a member is missing")?,
+                start: entry.data_start().context("the offset of a member of the npz archive is missing")?,
                 stored: entry.compressed_size(),
                 size: entry.size(),
                 deflated,
                 checksum: entry.crc32(),
             };
             if members.insert(name.clone(), member).is_some() {
-                bail!("there are two members `{name}`");
+                bail!("the npz archive has two members `{name}`");
             }
         }
         Ok(Self { path: path.to_owned(), members })
@@ -89,7 +89,11 @@ impl Archive {
         } else if member.stored == member.size {
             Bytes::Stored(stored)
         } else {
-            bail!("`{array}` has {} bytes; the archive states {}", member.stored, member.size)
+            bail!(
+                "the npz member `{array}` has {} bytes after decompression, but the archive states {}",
+                member.stored,
+                member.size
+            )
         };
         let reader = MemberReader { bytes, left: member.size, found: Crc::new(), expected: member.checksum };
         Ok((reader, member.size))

@@ -33,7 +33,7 @@ impl Array {
             }
             if sum("size of a member", [header.bytes()?, header.length])? != size {
                 bail!(
-                    "the member has {size} bytes, which do not fit an array of the shape {:?}",
+                    "the npz member has {size} bytes, which do not fit an array of the shape {:?}",
                     header.shape
                 );
             }
@@ -59,7 +59,7 @@ impl Array {
         let read = (&mut self.reader).take(most + 1).read_to_end(&mut bytes);
         read.with_context(|| format!("`{}`", self.name))?;
         if to_u64(bytes.len()) > most {
-            bail!("`{}` has more than {most} bytes", self.name);
+            bail!("the npz member `{}` has more than {most} bytes", self.name);
         }
         Ok(bytes)
     }
@@ -106,7 +106,7 @@ impl Column for ArrayColumn {
             let start = bytes.len();
             let end = piece.checked_mul(to).and_then(|size| start.checked_add(size));
             bytes.resize(end.with_context(too_large)?, 0);
-            let converted = bytes.get_mut(start..).context("the elements are missing")?;
+            let converted = bytes.get_mut(start..).context("the elements of the npz member are missing")?;
             self.conversion.convert(&self.stored, converted, piece)?;
         }
         Ok(())

@@ -29,7 +29,7 @@ impl Arrays {
         let archive = Archive::open(path)?;
         let names = archive.arrays();
         if names.is_empty() {
-            bail!("the archive has no arrays");
+            bail!("the npz archive has no arrays");
         }
         Ok(Self { path: path.to_owned(), names })
     }

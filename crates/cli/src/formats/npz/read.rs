@@ -18,7 +18,7 @@ const MAX_TEXT_BYTES: u64 = 1 << 10;
 pub(crate) fn open(path: &Path) -> Result<Box<dyn Source>> {
     let archive = Archive::open(path)?;
     if !archive.has("format") {
-        bail!("the archive is not a sparse matrix: there is no array `format`");
+        bail!("the npz archive is not a sparse matrix: it has no array `format`");
     }
     let format = format(Array::open(&archive, "format")?)?;
     let shape = shape(Array::open(&archive, "shape")?)?;
@@ -38,7 +38,7 @@ pub(crate) fn open(path: &Path) -> Result<Box<dyn Source>> {
         "dia" => {
             bail!("matrices of diagonals are not supported; convert the matrix with `.tocsr()` of SciPy")
         }
-        other => bail!("the format `{other}` is not known; there are csr, csc, bsr and coo"),
+        other => bail!("the matrix format `{other}` is unknown; known formats are csr, csc, bsr and coo"),
     }
 }
 
@@ -47,12 +47,14 @@ fn format(array: Array) -> Result<String> {
     let bytes = array.bytes(MAX_TEXT_BYTES)?;
     // UCS-4 characters of ASCII text have three zero bytes each.
     let letters: Vec<u8> = bytes.into_iter().filter(|byte| *byte != 0 || !text).collect();
-    let letters = String::from_utf8(letters).context("`format` is not text")?;
+    let letters = String::from_utf8(letters).context("the array `format` of the npz archive is not text")?;
     Ok(letters.trim_end_matches('\0').to_owned())
 }
 
 fn shape(array: Array) -> Result<Vec<u64>> {
-    let [rank @ 1..=32] = *array.shape.as_slice() else { bail!("`shape` is not a list of sizes") };
+    let [rank @ 1..=32] = *array.shape.as_slice() else {
+        bail!("the array `shape` of the npz archive is not a list of sizes")
+    };
     let mut column = indices("shape", array, None)?;
     let mut shape = Vec::new();
     column.next(usize::try_from(rank)?, u64::MAX, &mut shape)?;
@@ -68,7 +70,7 @@ fn indices(name: &'static str, array: Array, part: Option<(u64, u64)>) -> Result
 fn line(archive: &Archive, name: &'static str) -> Result<Indices> {
     let array = Array::open(archive, name)?;
     if array.shape.len() != 1 {
-        bail!("`{name}` has {} dimensions; one is expected", array.shape.len());
+        bail!("the array `{name}` has {} dimensions instead of one", array.shape.len());
     }
     indices(name, array, None)
 }
@@ -80,11 +82,11 @@ fn compressed(
     compression: Compression,
 ) -> Result<Box<dyn Source>> {
     let [rows, columns] = *shape else {
-        bail!("a compressed matrix has two dimensions, and not {}", shape.len())
+        bail!("a matrix in compressed rows or columns must have two dimensions, not {}", shape.len())
     };
     let blocks = matches!(compression, Compression::Blocks(..));
     if !blocks && data.shape.len() != 1 {
-        bail!("`data` has {} dimensions; one is expected", data.shape.len());
+        bail!("the array `data` has {} dimensions instead of one", data.shape.len());
     }
     let (pointers, indices) = (line(archive, "indptr")?, line(archive, "indices")?);
     let data: Box<dyn Column> = Box::new(data.column(&element.datatype(), None)?);
@@ -100,9 +102,11 @@ fn coordinates(
         let mut columns = Vec::new();
         for dimension in 0..to_u64(shape.len()) {
             let array = Array::open(archive, "coords")?;
-            let [rank, count] = *array.shape.as_slice() else { bail!("`coords` must have two dimensions") };
+            let [rank, count] = *array.shape.as_slice() else {
+                bail!("the array `coords` must have two dimensions")
+            };
             if rank != to_u64(shape.len()) {
-                bail!("`coords` has {rank} rows for {} dimensions", shape.len());
+                bail!("the array `coords` has {rank} rows, but the matrix has {} dimensions", shape.len());
             }
             let start = product("number of coordinates", [dimension, count])?;
             columns.push(indices("coords", array, Some((start, count)))?);
@@ -111,7 +115,7 @@ fn coordinates(
     } else if shape.len() == 2 {
         vec![line(archive, "row")?, line(archive, "col")?]
     } else {
-        bail!("there is no array `coords`")
+        bail!("the npz archive has no array `coords`")
     };
     let data: Box<dyn Column> = Box::new(data.column(&element.datatype(), None)?);
     Ok(Box::new(Coordinates::new(shape, element, columns, data)?))

@@ -110,8 +110,8 @@ fn faults_are_named() {
     assert!(indices(&[0, 1, 2]).contains("`data` has 2 values"));
     let whole = || csr().line("indptr", &[0_i32, 1, 2]).line("indices", &[0_i32, 1]);
     assert!(whole().fault().contains("no array `data`"));
-    assert!(whole().bytes("data", "'<f8'", &[2], &[0; 15]).fault().contains("the member has"));
-    assert!(whole().bytes("data", "'<f8'", &[2], &[0; 17]).fault().contains("the member has"));
+    assert!(whole().bytes("data", "'<f8'", &[2], &[0; 15]).fault().contains("the npz member has"));
+    assert!(whole().bytes("data", "'<f8'", &[2], &[0; 17]).fault().contains("the npz member has"));
     assert!(whole().bytes("data", "'<f8'", &[1 << 62], &[0; 16]).fault().contains("size of the elements"));
     assert!(
         whole().bytes("data", "'|S4'", &[2], &[0; 8]).fault().contains("cannot be stored in a sparse matrix")

@@ -45,7 +45,7 @@ impl<'a> Writer<'a> {
 impl Sink for Writer<'_> {
     fn begin(&mut self, shape: &[u64], element: Element) -> Result<()> {
         let [rows, columns] = *shape else {
-            bail!("compressed rows have two dimensions, and not {}", shape.len());
+            bail!("a matrix in compressed rows must have two dimensions, not {}", shape.len());
         };
         self.rows = Some(Rows {
             shape: [rows, columns],
@@ -60,10 +60,10 @@ impl Sink for Writer<'_> {
     }
 
     fn put(&mut self, batch: &Batch) -> Result<()> {
-        let rows = self.rows.as_mut().context("the matrix is not begun yet")?;
+        let rows = self.rows.as_mut().context("the npz matrix is not begun yet")?;
         let mut columns = Vec::new();
         for (at, _) in batch.entries(2, rows.element.size()) {
-            let [row, column] = at else { bail!("an entry does not have two coordinates") };
+            let [row, column] = at else { bail!("an entry of the matrix does not have two coordinates") };
             rows.pointers.add(*row)?;
             columns.push(*column);
         }
@@ -75,7 +75,7 @@ impl Sink for Writer<'_> {
 
     fn finish(self: Box<Self>) -> Result<()> {
         let Self { mut output, level, rows, .. } = *self;
-        rows.context("the matrix is not begun yet")?.write(&mut output, level)?;
+        rows.context("the npz matrix is not begun yet")?.write(&mut output, level)?;
         output.finish()
     }
 }

@@ -116,7 +116,7 @@ impl H5repackArguments {
             "P" | "fs_persist" => self.persist = Some(number::<u64>(parser)? != 0),
             "T" | "fs_threshold" => self.space_threshold = Some(number(parser)?),
             "G" | "fs_pagesize" => self.page_size = Some(number(parser)?),
-            _ => bail!("unknown; `-h` lists the options"),
+            _ => bail!("the option is unknown; `-h` lists the options"),
         }
         Ok(())
     }
@@ -141,7 +141,7 @@ impl H5repackArguments {
         let wanted = SHARED.iter().filter(|(name, _)| kind.is_none_or(|kind| kind == *name));
         let wanted: Vec<(u16, u32)> = wanted.map(|(_, types)| (*types, size)).collect();
         if wanted.is_empty() {
-            bail!("the kinds of messages are dspace, dtype, fill, pline and attr: `{text}`");
+            bail!("`{text}` is not a kind of message; the kinds are dspace, dtype, fill, pline and attr");
         }
         self.shared.retain(|(types, _)| wanted.iter().all(|(other, _)| other != types));
         self.shared.extend(wanted);

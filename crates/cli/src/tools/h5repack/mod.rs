@@ -79,7 +79,10 @@ impl H5repackArguments {
                 source.dataset(path).with_context(|| format!("<{path}> is not a dataset of the file"))?;
             if let Some(rank) = rank {
                 let dims = dataset.ndim();
-                ensure!(dims == rank, "<{path}> has {dims} dimensions, but its chunks have {rank}");
+                ensure!(
+                    dims == rank,
+                    "the dataset <{path}> has {dims} dimensions, but the chunk shape has {rank}"
+                );
             }
         }
         Ok(())
@@ -103,7 +106,7 @@ impl H5repackArguments {
         }
         if self.threshold.is_some() || self.alignment.is_some() {
             let alignment = self.alignment.unwrap_or(1);
-            ensure!(alignment > 0, "the alignment must be above zero");
+            ensure!(alignment > 0, "the alignment of objects must be above zero");
             work = work.alignment(self.threshold.unwrap_or(1), alignment);
         }
         let info = source.info();

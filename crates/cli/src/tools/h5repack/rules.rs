@@ -108,7 +108,7 @@ fn split(text: &str) -> Result<(Vec<Option<String>>, &str)> {
     let Some((objects, rest)) = text.rsplit_once(':') else { return Ok((vec![None], text)) };
     let object = |name: &str| {
         let name = name.trim_matches('/');
-        ensure!(!name.is_empty(), "an object without a name in <{text}>");
+        ensure!(!name.is_empty(), "the list of objects in <{text}> has an empty name");
         Ok(Some(format!("/{name}")))
     };
     Ok((objects.split(',').map(object).collect::<Result<_>>()?, rest))
@@ -135,7 +135,7 @@ fn filter_of(text: &str) -> Result<Option<FilterSpec>> {
         values.split(',').map(number).collect()
     };
     let plain = |filter: FilterSpec| {
-        ensure!(values.is_empty(), "{name} has no parameters");
+        ensure!(values.is_empty(), "the filter {name} has no parameters");
         Ok(Some(filter))
     };
     match name {
@@ -155,7 +155,8 @@ fn filter_of(text: &str) -> Result<Option<FilterSpec>> {
             };
             let pixels = values.split_once(',').and_then(|(pixels, _)| pixels.parse().ok());
             let pixels = pixels.filter(|pixels: &u32| (2..=32).contains(pixels) && pixels.is_multiple_of(2));
-            let pixels = pixels.context("the pixels per block must be an even number from 2 to 32")?;
+            let pixels =
+                pixels.context("the number of szip pixels per block must be an even number from 2 to 32")?;
             Ok(Some(FilterSpec::szip(coding, pixels)))
         }
         "SOFF" => match values.split_once(',') {
@@ -172,7 +173,8 @@ fn user_defined(numbers: &[i64]) -> Result<FilterSpec> {
     let [number, flag @ 0..=1, count, values @ ..] = numbers else {
         bail!("UD needs a filter number, a flag 0 or 1, the number of values, and the values");
     };
-    let count = usize::try_from(*count).context("the number of values is negative")?;
+    let count =
+        usize::try_from(*count).context("the number of client data values of the filter is negative")?;
     ensure!(values.len() == count, "UD states {count} values, but {} follow", values.len());
     let id = FilterId(u16::try_from(*number).context("filter numbers range from 0 to 65535")?);
     let values: Vec<u32> = values.iter().map(|value| u32::try_from(*value)).collect::<Result<_, _>>()?;

@@ -148,7 +148,7 @@ pub(super) fn check_address(address: Address) -> Result<Address> {
     if address.is_defined() {
         return Ok(address);
     }
-    Err(Error::Misuse("the chunk has no address".into()))
+    Err(Error::Misuse("the entry of the chunk has no address".into()))
 }
 
 impl Entry for ChunkLocation {

@@ -147,7 +147,8 @@ impl Entry for StructuredLocation {
         let (got, expected) = (self.metadata.len(), rules.metadata_size);
         if got != expected {
             return Err(Error::Misuse(format!(
-                "chunk metadata has {got} bytes, but this index stores {expected} bytes"
+                "the metadata of a structured chunk has {got} bytes, but its chunk index stores {expected} \
+                 bytes"
             )));
         }
         Ok(ChunkElement { address, size: self.size, filter_mask: 0, metadata: &self.metadata })
@@ -259,7 +260,7 @@ fn agree(structure: &'static str, address: Address, fields: &[Field]) -> Result<
 
 fn check_fixed_array(store: &Store, address: Address, order: &ArrayOrder) -> Result<()> {
     let header: Arc<FixedArrayHeader> = store.shared(address, &store.params())?;
-    agree(FixedArrayHeader::NAME, address, &[("max num entries", header.elements, order.count())])
+    agree(FixedArrayHeader::NAME, address, &[("maximum number of entries", header.elements, order.count())])
 }
 
 fn check_extensible_array(
@@ -269,11 +270,23 @@ fn check_extensible_array(
 ) -> Result<()> {
     let header: Arc<ExtensibleArrayHeader> = store.shared(address, &store.params())?;
     let fields = [
-        ("max nelmts bits", header.max_elements_bits, parameters.max_bits),
-        ("index blk elmts", header.index_block_elements, parameters.index_elements),
-        ("data blk min elmts", header.min_data_block_elements, parameters.min_elements),
-        ("secondary blk min data ptrs", header.min_secondary_block_pointers, parameters.min_pointers),
-        ("max data blk page nelmts bits", header.page_bits, parameters.page_bits),
+        ("bits of the maximum number of elements", header.max_elements_bits, parameters.max_bits),
+        ("number of elements in the index block", header.index_block_elements, parameters.index_elements),
+        (
+            "minimum number of elements in a data block",
+            header.min_data_block_elements,
+            parameters.min_elements,
+        ),
+        (
+            "minimum number of data block pointers of a secondary block",
+            header.min_secondary_block_pointers,
+            parameters.min_pointers,
+        ),
+        (
+            "bits of the maximum number of elements in a data block page",
+            header.page_bits,
+            parameters.page_bits,
+        ),
     ];
     agree(
         ExtensibleArrayHeader::NAME,

@@ -159,8 +159,11 @@ impl StructuredForm {
     pub fn location(&self, address: Address, sections: &ChunkSections) -> Result<StructuredLocation> {
         let order = self.metadata_orders().first().copied().flatten();
         let metadata = sections.encode(self.offset_size, order)?;
-        let metadata = ChunkMetadataBytes::new(&metadata)
-            .ok_or_else(|| Error::Misuse("more chunk metadata than an index holds".into()))?;
+        let metadata = ChunkMetadataBytes::new(&metadata).ok_or_else(|| {
+            Error::Misuse(
+                "the metadata of a structured chunk is longer than its chunk index can store".into(),
+            )
+        })?;
         Ok(StructuredLocation { address, size: sections.chunk_size(), metadata })
     }
 }

@@ -112,7 +112,7 @@ impl FractalHeap {
 impl HeapChange<'_, '_> {
     fn insert(&mut self, bytes: &[u8]) -> Result<Vec<u8>> {
         if bytes.is_empty() {
-            return Err(Error::Misuse("an object of a fractal heap has at least one byte".into()));
+            return Err(Error::Misuse("an object of a fractal heap must have at least one byte".into()));
         }
         if self.is_managed(bytes) {
             self.insert_managed(bytes)

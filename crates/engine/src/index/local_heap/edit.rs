@@ -83,7 +83,7 @@ impl LocalHeap {
     /// Returns the same errors as [`insert`](Self::insert).
     pub fn insert_many(edit: &mut Edit<'_>, address: Address, names: &[&[u8]]) -> Result<Vec<u64>> {
         if names.iter().any(|name| name.contains(&0)) {
-            return Err(Error::Misuse("a name in a local heap has no zero byte".into()));
+            return Err(Error::Misuse("a name in a local heap must not contain a zero byte".into()));
         }
         change(edit, address, |edit, header, segment| {
             let mut offsets = Vec::with_capacity(names.len());

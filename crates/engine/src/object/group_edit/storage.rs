@@ -69,7 +69,7 @@ impl GroupEditor<'_> {
         let info = self.link_info().ok_or_else(no_link_info)?;
         let order = info.max_creation_index;
         if order.is_some_and(|order| order >= i64::MAX.cast_unsigned()) {
-            return Err(Error::Misuse("the group has used all numbers of the creation order".into()));
+            return Err(Error::Misuse("the group has used all creation order numbers of links".into()));
         }
         let link = Link { creation_order: order, ..link.clone() };
         let body = encode(self.container, &link)?;

@@ -156,7 +156,8 @@ pub(in super::super) fn check_phase_change(subject: &str, max_compact: u16, min_
         return Ok(());
     }
     Err(Error::Misuse(format!(
-        "{subject} cannot become dense above {max_compact} and compact below {min_dense}: the second number must not exceed the first"
+        "{subject} cannot become dense above {max_compact} and compact below {min_dense}: the number \
+         {min_dense} must not exceed {max_compact}"
     )))
 }
 

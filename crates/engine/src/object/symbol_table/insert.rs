@@ -58,7 +58,9 @@ pub(super) fn insert(
     cached: Option<SymbolTable>,
 ) -> Result<bool> {
     if link.name.is_empty() || link.name.contains(&0) {
-        return Err(Error::Misuse("the name of a link is not empty and has no zero byte".into()));
+        return Err(Error::Misuse(
+            "the name of a link must not be empty and must not contain a zero byte".into(),
+        ));
     }
     // Drop the heap before the insertion of names, so that the names are not copied.
     let path = TablePath::to(container, table, &LocalHeap::load(edit.store(), table.heap)?, &link.name)?;
@@ -79,7 +81,9 @@ pub(super) fn texts(link: &Link) -> Result<impl Iterator<Item = &[u8]>> {
         LinkTarget::Hard(_) => None,
         LinkTarget::Soft(path) => Some(&**path),
         LinkTarget::External { .. } | LinkTarget::UserDefined { .. } => {
-            return Err(Error::Misuse("a symbol table stores only hard and soft links".into()));
+            return Err(Error::Misuse(
+                "a group with a symbol table can store only hard and soft links".into(),
+            ));
         }
     };
     Ok(std::iter::once(&*link.name).chain(path))

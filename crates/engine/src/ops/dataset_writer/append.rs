@@ -127,16 +127,18 @@ impl DatasetWriter {
         let others_fit = count.len() == before.len()
             && others.all(|(dimension, (new, old))| dimension == axis || new == old);
         let (Some(old), Some(new)) = (before.get(axis), count.get(axis)) else {
-            return Err(Error::Misuse(format!("there is no dimension {axis}: the shape is {before:?}")));
+            return Err(Error::Misuse(format!(
+                "the dataset of the shape {before:?} has no dimension {axis}"
+            )));
         };
         if !others_fit {
             return Err(Error::Misuse(format!(
                 "an array of the shape {added:?} cannot be added along dimension {axis} of {before:?}"
             )));
         }
-        let size = old
-            .checked_add(*new)
-            .ok_or_else(|| Error::Misuse("the dimension would exceed 2^64 elements".into()))?;
+        let size = old.checked_add(*new).ok_or_else(|| {
+            Error::Misuse("the dimension to which elements are added would exceed 2^64 elements".into())
+        })?;
         let mut dims = before.clone();
         if let Some(dim) = dims.get_mut(axis) {
             *dim = size;

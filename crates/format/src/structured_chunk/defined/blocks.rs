@@ -18,9 +18,9 @@ pub(super) fn read(
     width: usize,
     most_elements: u64,
 ) -> Result<DefinedSet> {
-    let count = reader.uint(width, "num blocks")?;
+    let count = reader.uint(width, "number of blocks")?;
     let size = width * chunk.len() * 2;
-    let bytes = reader.count(count, size, "num blocks")? * size;
+    let bytes = reader.count(count, size, "number of blocks")? * size;
     let bytes = reader.take(bytes, "blocks")?;
     match width {
         2 => of_ranks::<u16>(reader, bytes, chunk, most_elements),

@@ -156,7 +156,7 @@ fn encode_points(set: &DefinedSet, width: usize) -> Result<Vec<u8>> {
     writer.u32(2);
     writer.narrow_u8(width, "encode size");
     writer.narrow_u32(set.dims().len(), "rank");
-    writer.uint(width, set.len(), "num points");
+    writer.uint(width, set.len(), "number of points");
     writer.bytes(&coordinates);
     writer.finish()
 }
@@ -179,7 +179,11 @@ fn reserve_items<T>(set: &DefinedSet, items: usize) -> Result<Vec<T>> {
     let count = usize::try_from(set.len()).ok().and_then(|elements| elements.checked_mul(items));
     match count.map(|count| vector.try_reserve_exact(count)) {
         Some(Ok(())) => Ok(vector),
-        _ => Err(FormatError::Encode { structure: NAME, field: "num points", got: set.len().to_string() }),
+        _ => Err(FormatError::Encode {
+            structure: NAME,
+            field: "number of points",
+            got: set.len().to_string(),
+        }),
     }
 }
 
@@ -208,7 +212,7 @@ fn encode_blocks(set: &DefinedSet, corners: &Corners, width: usize) -> Result<Ve
     writer.u8(0);
     writer.narrow_u8(width, "encode size");
     writer.narrow_u32(set.dims().len(), "rank");
-    writer.uint(width, to_u64(corners.len()), "num blocks");
+    writer.uint(width, to_u64(corners.len()), "number of blocks");
     let rank = set.dims().len();
     match width {
         2 => writer.bytes(&packed_blocks::<u16>(corners, rank)),

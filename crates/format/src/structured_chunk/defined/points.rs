@@ -17,9 +17,9 @@ pub(super) fn read(
     width: usize,
     most_elements: u64,
 ) -> Result<DecodedDefined> {
-    let count = reader.uint(width, "num points")?;
+    let count = reader.uint(width, "number of points")?;
     let size = width * chunk.len();
-    let bytes = reader.count(count, size, "num points")? * size;
+    let bytes = reader.count(count, size, "number of points")? * size;
     within(count, most_elements)?;
     let bytes = reader.take(bytes, "coordinates")?;
     // `DefinedSet::empty` checks that the product of the sizes fits 64 bits.

@@ -137,7 +137,7 @@ fn contradictions_are_refused() {
     }
     let outside = blocks(1, &[0, 0, 0, 5]).unwrap_err().to_string();
     assert!(outside.contains("less than 5 (the size of the chunk), got 5"), "{outside}");
-    assert!(blocks(0xffff, &[0, 0, 0, 0]).unwrap_err().to_string().contains("num blocks"));
+    assert!(blocks(0xffff, &[0, 0, 0, 0]).unwrap_err().to_string().contains("number of blocks"));
     for bad in [
         words(&[4, 1, 0, 0]),
         words(&[3, 2, 0, 0]),

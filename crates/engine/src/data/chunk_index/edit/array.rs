@@ -151,7 +151,7 @@ impl ArrayBlock {
 /// Creates an error about a chunk whose element number in a fixed or extensible array does not fit
 /// in 64 bits.
 fn beyond(scaled: &[u64]) -> Error {
-    Error::Misuse(format!("chunk {scaled:?} is outside the extent that an array of chunks can hold"))
+    Error::Misuse(format!("the chunk {scaled:?} is outside the range that the chunk index can hold"))
 }
 
 fn no_array() -> Error {

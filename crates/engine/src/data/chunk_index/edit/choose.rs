@@ -74,7 +74,9 @@ pub(super) fn check_shape(
 ) -> Result<u64> {
     if rank == 0 || chunk.len() != rank || max_dims.len() != rank {
         let got = chunk.len();
-        return Err(Error::Misuse(format!("chunks have {got} dimensions, but the dataset has {rank}")));
+        return Err(Error::Misuse(format!(
+            "the chunk shape has {got} dimensions, but the dataset has {rank}"
+        )));
     }
     for (size, max) in chunk.iter().zip(max_dims) {
         if *size == 0 || max.is_some_and(|max| *size > max.max(1)) {
@@ -84,7 +86,7 @@ pub(super) fn check_shape(
         }
     }
     let elements = chunk.iter().try_fold(element_size, |bytes, size| bytes.checked_mul(*size));
-    elements.ok_or_else(|| Error::Misuse("a chunk has more than 2^64 bytes".into()))
+    elements.ok_or_else(|| Error::Misuse("a chunk of the dataset would have more than 2^64 bytes".into()))
 }
 
 fn version(bounds: LibverBounds, new: &NewChunks<'_>, bytes: u64) -> Result<u8> {

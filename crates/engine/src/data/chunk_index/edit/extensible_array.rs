@@ -418,7 +418,7 @@ impl<E: Entry> ChunkArray<E> for ExtensibleArray<E> {
 }
 
 fn beyond(number: u64) -> Error {
-    Error::Misuse(format!("chunk {number} is outside the extent that an extensible array can hold"))
+    Error::Misuse(format!("the chunk {number} is outside the range that an extensible array can hold"))
 }
 
 fn set_address(addresses: &mut [Address], number: u64, address: Address) -> Result<()> {

@@ -127,7 +127,7 @@ impl<E: Entry> ChunkArray<E> for FixedArray<E> {
     }
 
     fn make(&mut self, edit: &mut Edit<'_>, number: u64) -> Result<ArrayBlock> {
-        let beyond = || Error::Misuse(format!("chunk {number} is outside the dataset's maximum extent"));
+        let beyond = || Error::Misuse(format!("the chunk {number} is outside the dataset's maximum shape"));
         let made = match &mut self.made {
             Some(made) => made,
             none => {

@@ -45,7 +45,10 @@ impl IndexEdit<ChunkLocation> for ImplicitEdit {
         let offset = self.order.number(scaled).and_then(|number| number.checked_mul(self.rules.bytes));
         let first = offset.and_then(|offset| address.raw().checked_sub(offset)).map(Address::new);
         let first = first.filter(|first| self.is_empty() || *first == self.first).ok_or_else(|| {
-            Error::Misuse(format!("chunk {scaled:?} at {address}: the chunks of this dataset are contiguous"))
+            Error::Misuse(format!(
+                "the chunk {scaled:?} cannot have the address {address}: the chunks of \
+                this dataset must be contiguous"
+            ))
         })?;
         let before = self.get(edit.store(), scaled)?;
         self.first = first;
@@ -71,7 +74,9 @@ impl IndexEdit<ChunkLocation> for ImplicitEdit {
             return Ok(None);
         }
         let bytes = self.order.count().checked_mul(self.rules.bytes);
-        let bytes = bytes.ok_or_else(|| Error::Misuse("the chunks have more than 2^64 bytes".into()))?;
+        let bytes = bytes.ok_or_else(|| {
+            Error::Misuse("all chunks of the dataset together have more than 2^64 bytes".into())
+        })?;
         self.first = if zeroed {
             edit.allocate_zeroed(SpaceKind::RawData, bytes)?
         } else {

@@ -28,7 +28,9 @@ impl<E: Entry> IndexEdit<E> for SingleEdit<E> {
     fn set(&mut self, _edit: &mut Edit<'_>, scaled: &[u64], location: &E) -> Result<Option<E>> {
         location.check_single(self.sized, &self.rules)?;
         if scaled.iter().any(|at| *at != 0) {
-            return Err(Error::Misuse(format!("chunk {scaled:?} is outside a dataset of one chunk")));
+            return Err(Error::Misuse(format!(
+                "the chunk {scaled:?} is outside the dataset, which has a single chunk"
+            )));
         }
         Ok(self.index.location.replace(*location))
     }
