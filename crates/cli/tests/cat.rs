@@ -422,7 +422,7 @@ with h5py.File(sys.argv[1], "w") as f:
     assert_eq!(text("vlen"), "[[1 2] []]\n");
     assert_eq!(text("refs"), "[→ /ints → nothing]\n");
     assert_eq!(text("null"), "None\n");
-    assert!(failure(&["cat", &file, "null", "-f", "npy"]).contains("is null"));
+    assert!(failure(&["cat", &file, "null", "-f", "npy"]).contains("has a null dataspace"));
 }
 
 /// A conversion to 64 bits would clamp the numbers.
