@@ -128,7 +128,9 @@ fn wrong_arguments_are_reported() {
     };
     assert!(fails(&["weather_station.h5", "qualiti"]).contains("did you mean `quality`?"));
     assert!(fails(&["weather_station.h5", "quality", "--for", "1"]).contains("no dimension 1"));
-    assert!(fails(&["weather_station.h5", "quality", "--for", "rows"]).contains("`rows` is not a kind of access"));
+    assert!(
+        fails(&["weather_station.h5", "quality", "--for", "rows"]).contains("`rows` is not a kind of access")
+    );
     assert!(fails(&["weather_station.h5", "series"]).contains("is a group"));
     assert!(fails(&["groups_latest.h5"]).contains("no dataset"));
 }

@@ -62,7 +62,9 @@ fn faults_are_named() {
     assert!(fault(&anndata("array", [2, 2], good())).contains("`array`"));
     assert!(fault(&anndata("csr_matrix", [3, 2], good())).contains("`indptr` has 3 elements"));
     assert!(fault(&anndata("csr_matrix", [2, 1], good())).contains("`indices[1]` is 1"));
-    assert!(fault(&anndata("csr_matrix", [-2, 1], good())).contains("the size -2 of a dimension is negative"));
+    assert!(
+        fault(&anndata("csr_matrix", [-2, 1], good())).contains("the size -2 of a dimension is negative")
+    );
     let falling = arrays(&[0, 2, 1], &[0, 1], &[1, 2]);
     assert!(fault(&anndata("csr_matrix", [2, 2], falling)).contains("`indptr[2]` is 1, less than 2"));
     let short = arrays(&[0, 1, 2], &[0, 1], &[1]);
