@@ -24,12 +24,9 @@ const LAYOUT: &str = "data layout message";
 pub(crate) fn check(checker: &mut Checker, dataset: &Dataset, layout: &StructuredChunkLayout) {
     let (owner, rank, sizes) = (dataset.owner, dataset.space.rank(), layout.dims.len());
     if rank == 0 || (sizes != rank && Some(sizes) != rank.checked_add(1)) {
-        checker.fault(
-            LAYOUT,
-            owner,
-            format!("the layout message has {sizes} dimension sizes, but the dataset has the rank {rank}"),
-        );
-        return;
+        let text =
+            format!("the layout message has {sizes} dimension sizes, but the dataset has the rank {rank}");
+        return checker.fault(LAYOUT, owner, text);
     }
     if let Some(size) = layout.dims.get(rank) {
         checker.same(LAYOUT, owner, "bytes of an element", *size, dataset.datatype.size.into());
@@ -45,13 +42,8 @@ pub(crate) fn check(checker: &mut Checker, dataset: &Dataset, layout: &Structure
         filters: dataset.sections.as_ref(),
         fill: FillElement::ZERO,
     };
-    let form = match StructuredForm::new(checker.params, &facts) {
-        Ok(form) => Some(form),
-        Err(error) => {
-            checker.fault(LAYOUT, owner, error.to_string());
-            None
-        }
-    };
+    let form = StructuredForm::new(checker.params, &facts);
+    let form = form.map_err(|error| checker.fault(LAYOUT, owner, error.to_string())).ok();
     let at_chunk = |checker: &mut Checker, scaled: &[u64], element: &ChunkElement<'_>| {
         chunk(checker, layout, scaled, element);
         if let Some(form) = &form {
