@@ -58,12 +58,6 @@ impl TypeHandle {
         Self(RwLock::new(CType { datatype, state: TypeState::Transient, committed: None }))
     }
 
-    /// Returns a datatype handle for the datatype of an object in a file, in memory form. The
-    /// program may change the datatype.
-    pub fn of_object(datatype: Datatype) -> Self {
-        Self(RwLock::new(CType { datatype, state: TypeState::Transient, committed: None }))
-    }
-
     /// Returns a copy of the datatype that the handle holds, in memory form.
     pub fn datatype(&self) -> Datatype {
         self.0.read().datatype.clone()

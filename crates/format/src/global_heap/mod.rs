@@ -30,8 +30,6 @@ mod bulk;
 
 use std::ops::Range;
 
-use hyperslab_exact::to_u64;
-
 use crate::codec::{Address, FileParams, FormatError, Reader, Result, Structure, Writer};
 
 const SIGNATURE: &[u8; 4] = b"GCOL";
@@ -412,24 +410,13 @@ impl GlobalHeapCollection {
     /// Writes the header of object 0, which describes the free space of a global heap collection.
     /// Writes nothing if the header does not fit.
     fn write_free_header(&mut self) -> Result<()> {
-        let prefix = header_size(self.params);
         let rest = self.bytes.get_mut(self.used..).ok_or_else(inconsistent)?;
-        let length_bytes = to_u64(rest.len()).to_le_bytes();
-        let length = u128::from(to_u64(rest.len())) << 64;
-        if let (8, Some(header)) = (self.params.length_width(), rest.first_chunk_mut::<16>()) {
-            *header = length.to_le_bytes();
+        let length = rest.len();
+        if length < header_size(self.params) {
+            rest.fill(0);
             return Ok(());
         }
-        let header = rest.get_mut(..prefix);
-        if let Some((fields, length)) = header.and_then(|header| header.split_at_mut_checked(8)) {
-            fields.fill(0);
-            length.fill(0);
-            let width = self.params.length_width();
-            length.iter_mut().zip(length_bytes).take(width).for_each(|(to, from)| *to = from);
-        } else {
-            rest.fill(0);
-        }
-        Ok(())
+        write_object_header(rest, FREE_SPACE, 0, length, self.params)
     }
 }
 
