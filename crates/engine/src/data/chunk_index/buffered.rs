@@ -12,18 +12,21 @@ use super::{AtChunk, ChunkLocation, ChunkTable};
 use crate::error::Result;
 use crate::store::{Edit, Store};
 
-/// Largest number of dirty chunk index entries in a buffered table if the entries arrived in order.
+/// Largest number of new entries that a buffered chunk table holds before it writes them into the
+/// chunk index, if the entries arrived in the order of the chunks.
 const MAX_ORDERED_ENTRIES: usize = 1 << 10;
 
-/// Largest number of dirty chunk index entries in a buffered table if the entries arrived in any
-/// order. The limit is high because many entries then lie in the same block of the chunk index.
+/// Largest number of new entries that a buffered chunk table holds before it writes them into the
+/// chunk index, if the entries arrived in any order. The limit is high, so that many of the sorted
+/// entries lie in the same block of the chunk index.
 const MAX_SCATTERED_ENTRIES: usize = 1 << 17;
 
-/// Largest number of entries that a buffered table inserts into the chunk index with one call.
+/// Largest number of new entries that a buffered chunk table inserts into the chunk index with one
+/// call.
 const MAX_INSERTED_ENTRIES: usize = 1 << 12;
 
-/// Smallest number of neighbouring chunk entries that a buffered table inserts directly into the
-/// chunk index, without buffering them.
+/// Smallest number of entries of neighbouring chunks that a buffered chunk table inserts directly
+/// into the chunk index, without buffering them.
 const MIN_DIRECT_ENTRIES: usize = 128;
 
 /// A table of chunk locations that buffers new chunk index entries before it writes them into the
@@ -37,13 +40,13 @@ pub struct BufferedTable {
 }
 
 impl BufferedTable {
-    /// Creates a buffered table that collects new entries for the chunk table `table`.
+    /// Creates a buffered chunk table: a buffer of new entries for the chunk table `table`.
     pub fn new(table: Box<dyn ChunkTable>) -> Self {
         Self { table, dirty: IndexMap::new(), scattered: false }
     }
 
-    /// Returns whether the given chunks come after all dirty entries of the buffered table, in C
-    /// order of the chunk coordinates.
+    /// Returns whether the given chunks come after all chunks with dirty entries in the buffered
+    /// chunk table. The order is the C order of the chunk coordinates.
     fn come_after_dirty(&self, chunks: &[(Dims, ChunkLocation)]) -> bool {
         let ends = self.dirty.last().zip(chunks.first());
         ends.is_none_or(|((last, _), (first, _))| last < first)
@@ -60,8 +63,8 @@ fn are_neighbours(chunks: &[(Dims, ChunkLocation)]) -> bool {
     beside * 2 >= chunks.len()
 }
 
-/// Compares the coordinates of two chunks in C order. The first coordinate decides nearly every
-/// comparison.
+/// Compares the coordinates of two chunks in C order. Compares the first coordinates before all
+/// others, because they decide nearly every comparison.
 fn compare(one: &Dims, next: &Dims) -> Ordering {
     one.first().cmp(&next.first()).then_with(|| one.cmp(next))
 }

@@ -79,8 +79,8 @@ impl<T> LatestBlock<T> {
         Self { block: Mutex::new(None) }
     }
 
-    /// Returns the block at `address` of a fixed or extensible array of chunk entries. Calls `load`
-    /// unless this block was read last.
+    /// Gets the block at `address` of a fixed or extensible array of chunk entries. Calls `load` to
+    /// read the block, unless it is the block that was read last.
     pub(super) fn get(&self, address: Address, load: impl FnOnce() -> Result<Arc<T>>) -> Result<Arc<T>> {
         if let Some((kept, block)) = &*self.lock()
             && *kept == address
@@ -92,8 +92,9 @@ impl<T> LatestBlock<T> {
         Ok(block)
     }
 
-    /// Locks the latest block of a fixed or extensible array. The value is always replaced as a
-    /// whole. It is therefore valid even if a thread panicked while it held the lock.
+    /// Locks the variable that holds the latest block of a fixed or extensible array. Ignores that
+    /// another thread panicked while it held the lock, because the variable is always replaced as a
+    /// whole.
     fn lock(&self) -> std::sync::MutexGuard<'_, Option<(Address, Arc<T>)>> {
         self.block.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -127,11 +128,12 @@ const SLOT_COUNT: u64 = 256;
 /// usual length of a page. No cache limit counts the memory of these blocks.
 const MAX_KEPT_ELEMENTS: u64 = 1 << 10;
 
-/// A small cache of the blocks of a fixed or extensible array, by block number. A slot keeps the
-/// first block that is stored in it. The cache also keeps the latest block without a slot. The
-/// slots are allocated when the second block is needed. A read of a single chunk finds a block here
-/// without a lock; all datasets and threads share the file's other cache. If another process writes
-/// the file, this cache keeps no block.
+/// A small cache of the blocks of one fixed or extensible array, in slots that are selected by the
+/// block number. A read of a single chunk finds a block here without a lock.
+///
+/// A slot keeps the first block that is stored in it. The cache also keeps the latest block without
+/// a slot. The slots are allocated when the second block is needed. All datasets and threads share
+/// the file's other cache. If another process writes the file, this cache keeps no block.
 #[derive(Debug)]
 pub(super) struct BlockSlots<T> {
     first: Slot<T>,
@@ -147,8 +149,9 @@ impl<T> BlockSlots<T> {
         Self { first: Slot::new(), others: OnceLock::new(), latest: LatestBlock::new() }
     }
 
-    /// Returns the block of a fixed or extensible array with the number `number`, `elements`
-    /// elements and the address `address`. Calls `load` unless the block is in the cache.
+    /// Gets the block with the number `number` and the address `address` of a fixed or extensible
+    /// array. The block has `elements` elements. Calls `load` to read the block, unless the cache
+    /// has it.
     pub(super) fn get(
         &self,
         store: &Store,
@@ -206,8 +209,8 @@ impl ElementBlock {
 }
 
 impl Cursor {
-    /// Looks up an element of a fixed or extensible array in the current block of a walk. Returns
-    /// `None` if the block does not hold the element.
+    /// Looks up an element of a fixed or extensible array in the block that a walk currently reads.
+    /// Returns `None` if this block does not hold the element.
     pub(super) fn look<E: Entry>(
         &self,
         elements: &Elements<E>,

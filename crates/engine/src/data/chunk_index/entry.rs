@@ -18,10 +18,12 @@ mod sealed {
     impl Sealed for super::StructuredLocation {}
 }
 
-/// An entry of a chunk index: the location of a flat chunk or of a structured chunk. All kinds of
-/// chunk index except the version 1 B-tree and the implicit index can hold both types of entries.
+/// A trait of the entries of a chunk index: the location of an ordinary chunk, or of a structured
+/// chunk. All kinds of chunk index except the version 1 B-tree and the implicit index can hold both
+/// types of entries.
 pub trait Entry: sealed::Sealed + Copy + PartialEq + Eq + fmt::Debug + Send + Sync + 'static {
-    /// The type of the layout message of datasets with this kind of chunk: flat or structured.
+    /// The type of the layout message of datasets with this type of chunk entry, for ordinary
+    /// chunks or for structured chunks.
     type Layout: Clone + PartialEq + fmt::Debug + Send;
     /// The type of the properties that all entries of one chunk index have in common.
     type Rules: Copy + fmt::Debug + Send + Sync;
@@ -29,9 +31,9 @@ pub trait Entry: sealed::Sealed + Copy + PartialEq + Eq + fmt::Debug + Send + Sy
     /// The version number of the blocks of new fixed and extensible arrays with this type of chunk
     /// entry.
     const ARRAY_VERSION: u8;
-    /// True if reads of a chunk index check rules that old writers of flat chunks may have
-    /// violated. The rules concern the totals and the order of B-tree records, and the headers of
-    /// paged blocks.
+    /// True if reads of a chunk index strictly check all rules of the format. Old programs violated
+    /// some rules in indexes of ordinary (not structured) chunks: the totals and the order of
+    /// B-tree records, and the headers of paged blocks.
     const STRICT: bool;
 
     /// Returns the address of the first byte of the stored chunk that a chunk index entry
@@ -51,7 +53,8 @@ pub trait Entry: sealed::Sealed + Copy + PartialEq + Eq + fmt::Debug + Send + Sy
     /// message and the properties of the dataset.
     fn rules(layout: &Self::Layout, shape: &ChunkShape) -> Self::Rules;
 
-    /// Writes the state of the chunk index into the layout message of the dataset.
+    /// Writes the note `note` about the chunk index (its address, or the location of the only
+    /// chunk) into the layout message of the dataset.
     fn note(layout: &mut Self::Layout, note: Note<Self>);
 
     /// Returns the client ID of new fixed and extensible arrays with this type of chunk entry.
@@ -60,12 +63,12 @@ pub trait Entry: sealed::Sealed + Copy + PartialEq + Eq + fmt::Debug + Send + Sy
     /// Returns the record type of new version 2 B-trees with this type of chunk entry.
     fn record_type(rules: &Self::Rules) -> u8;
 
-    /// Returns the form of a chunk entry in a new chunk index. The entry is an array element or a
-    /// B-tree record.
+    /// Returns the form (the list of stored fields) of the chunk entries in a new chunk index. An
+    /// entry is stored as an array element or as a B-tree record.
     fn form(rules: &Self::Rules) -> ChunkElementForm;
 
-    /// Returns the form of the elements of a fixed or extensible array of chunk entries, according
-    /// to the header of the array.
+    /// Returns the form (the list of stored fields) of the elements of a fixed or extensible array
+    /// of chunk entries, from the header of the array.
     ///
     /// # Errors
     /// Returns an error if the array belongs to the other type of chunks, or if the size of its
@@ -77,8 +80,8 @@ pub trait Entry: sealed::Sealed + Copy + PartialEq + Eq + fmt::Debug + Send + Sy
         element_size: u8,
     ) -> Result<ChunkElementLayout, FormatError>;
 
-    /// Returns the form of the records of a version 2 B-tree of chunks, according to the header of
-    /// the B-tree.
+    /// Returns the form (the list of stored fields) of the records of a version 2 B-tree of chunks,
+    /// from the header of the B-tree.
     ///
     /// # Errors
     /// Returns an error if the tree belongs to the other type of chunks, or if the size of its
@@ -101,8 +104,8 @@ pub trait Entry: sealed::Sealed + Copy + PartialEq + Eq + fmt::Debug + Send + Sy
     /// Returns [`Error::Misuse`] if the index cannot represent the entry.
     fn to_stored(&self, rules: &Self::Rules, plain: bool) -> Result<ChunkElement<'_>>;
 
-    /// Checks that a layout message can represent a chunk index entry as the only chunk of a
-    /// dataset.
+    /// Checks that a chunk index entry can be stored in the layout message, as the single chunk of
+    /// a dataset.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if it cannot.
@@ -111,8 +114,8 @@ pub trait Entry: sealed::Sealed + Copy + PartialEq + Eq + fmt::Debug + Send + Sy
     }
 }
 
-/// The part of a layout message that a change of the chunk index affects: the address of the chunk
-/// index, or the location of the only chunk.
+/// A note about the chunk index for the layout message: the address of the chunk index, or the
+/// location of the only chunk. A change of the chunk index may change the note.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Note<E> {
     /// The address of the index; undefined if there is none.
@@ -121,8 +124,8 @@ pub enum Note<E> {
     Single(Option<E>),
 }
 
-/// The properties that all entries of a chunk index of flat chunks have in common. The entries do
-/// not store these properties.
+/// The properties that all entries of a chunk index of ordinary (not structured) chunks have in
+/// common. The entries do not store these properties.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChunkRules {
     /// The number of bytes of a decoded chunk.
@@ -131,8 +134,8 @@ pub struct ChunkRules {
     pub size_width: Option<usize>,
 }
 
-/// Returns the form of B-tree records of chunks that have the same fields as array elements of the
-/// given form.
+/// Converts the form of array elements for chunks to the form of B-tree records with the same
+/// fields.
 pub(super) fn record_form(form: ChunkElementForm) -> ChunkRecordForm {
     match form {
         ChunkElementForm::Plain => ChunkRecordForm::Plain,

@@ -47,9 +47,9 @@ impl<E: Entry> ExtensibleArrayIndex<E> {
         })
     }
 
-    /// Looks up a chunk entry in a data block without pages of an extensible array. The entry has
-    /// the index `element` in the data block, and the number `number` in the array. The data block
-    /// has the number `block` and `elements` elements.
+    /// Looks up a chunk entry in a data block without pages of an extensible array. `block` and
+    /// `elements` are the number of the data block and its number of elements. `element` and
+    /// `number` are the index of the entry in the data block and in the whole array.
     fn in_data_block(
         &self,
         store: &Store,
@@ -75,10 +75,9 @@ impl<E: Entry> ExtensibleArrayIndex<E> {
         cursor.enter(ElementBlock::Data(block), elements, [number, element], &self.elements)
     }
 
-    /// Returns a data block of the extensible array of chunk entries. If the data block has pages,
-    /// returns its header. The caller gives the number of the data block and its number of
-    /// elements. The offset in the data block must be `offset` or the number of the block's first
-    /// element.
+    /// Returns a data block of the extensible array of chunk entries, or only the block's header if
+    /// the data block has pages. Checks the offset that is stored in the block. The offset must be
+    /// `offset` or the number of the block's first element.
     fn data_block(
         &self,
         store: &Store,

@@ -81,7 +81,8 @@ pub struct ChunkBox {
 }
 
 impl ChunkBox {
-    /// Returns whether the box of chunks contains the chunk with the given scaled coordinates.
+    /// Returns whether the box of chunks contains the chunk with the given coordinates, which count
+    /// chunks and not elements.
     pub fn contains(&self, scaled: &[u64]) -> bool {
         scaled.len() == self.first.len()
             && scaled
@@ -91,8 +92,8 @@ impl ChunkBox {
     }
 }
 
-/// A function that a walk over a chunk index calls for each chunk, with the scaled coordinates and
-/// the entry of the chunk.
+/// A function that a walk over a chunk index calls for each chunk, with the chunk's coordinates
+/// (counted in chunks) and its entry in the index.
 pub type AtChunk<'a, E = ChunkLocation> = dyn FnMut(&[u64], E) -> Result<()> + 'a;
 
 /// A trait of chunk indexes that are open for reading, with entries of type `E`.

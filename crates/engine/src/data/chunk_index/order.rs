@@ -8,7 +8,8 @@ use super::{AtChunk, ChunkBox};
 use crate::error::{Error, Result};
 use crate::store::Store;
 
-/// The mapping from scaled chunk coordinates to element numbers of a fixed or extensible array.
+/// The mapping from the coordinates of chunks (counted in chunks) to element numbers of a fixed or
+/// extensible array.
 #[derive(Debug, Clone)]
 pub(super) struct ArrayOrder {
     /// The number of elements between neighbours along each dimension.
@@ -32,9 +33,12 @@ pub(super) enum ElementLookup<E> {
 }
 
 impl<E> ElementLookup<E> {
-    /// Returns the look-up result for the element `number` of an array of chunk entries: the entry
-    /// of the chunk, or the result that the element has no chunk. An array element's number is less
-    /// than the length of the array, so the next number fits in 64 bits.
+    /// Returns the result of a look-up of the element `number` in an array of chunk entries: the
+    /// entry of the chunk. Without an entry, returns that a search can continue with the next
+    /// element.
+    ///
+    /// The number of the next element fits in 64 bits, because it is at most the length of the
+    /// array.
     pub(super) fn or_next(location: Option<E>, number: u64) -> Self {
         location.map_or(Self::Nothing { until: number + 1 }, Self::Chunk)
     }
@@ -89,13 +93,14 @@ impl ArrayOrder {
         Ok(Self { steps, count: step, slowest_first })
     }
 
-    /// Returns the number of chunks that a dataset of fixed size can hold.
+    /// Returns the number of chunks that a dataset has at its maximum size. Ignores the unlimited
+    /// dimension, if there is one.
     pub(super) fn count(&self) -> u64 {
         self.count
     }
 
-    /// Returns the number of the array element for the chunk with the given scaled coordinates.
-    /// Returns `None` if the number does not fit in 64 bits; no array has such an element.
+    /// Returns the number of the array element for the chunk with the given coordinates (counted in
+    /// chunks). Returns `None` if the number does not fit in 64 bits; no array has such an element.
     pub(super) fn number(&self, scaled: &[u64]) -> Option<u64> {
         scaled
             .iter()
@@ -145,8 +150,9 @@ impl ArrayOrder {
         Ok(())
     }
 
-    /// Moves the chunk coordinates `scaled` to the next chunk in the order of the array of chunk
-    /// entries. Returns whether this chunk is in the same row of chunks and in the box `chunks`.
+    /// Moves the chunk coordinates `scaled` one step, to the next chunk in the order of the array
+    /// of chunk entries. Returns whether this chunk is in the same row of chunks and in the box
+    /// `chunks`.
     fn step(&self, chunks: &ChunkBox, scaled: &mut Dims) -> bool {
         let row = self.slowest_first.iter().find(|dimension| self.steps.get(**dimension) == Some(&1));
         let coordinate = row.and_then(|row| Some((scaled.get_mut(*row)?, chunks.last.get(*row)?)));
@@ -159,8 +165,9 @@ impl ArrayOrder {
         }
     }
 
-    /// Returns the first chunk of a box whose array element number is at least `number`: its array
-    /// element number and its scaled coordinates. Returns `None` if the box has no such chunk.
+    /// Returns the next chunk in a box, from the array element `number` on: the number of its array
+    /// element, and its coordinates (counted in chunks). Returns `None` if the box has no such
+    /// chunk.
     fn next_in(&self, chunks: &ChunkBox, number: u64) -> Option<(u64, Dims)> {
         let bounds = |dimension: usize| Some((*chunks.first.get(dimension)?, *chunks.last.get(dimension)?));
         let mut scaled = chunks.first.clone();

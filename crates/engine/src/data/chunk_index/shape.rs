@@ -8,7 +8,7 @@ use hyperslab_format::message::{
 use super::ChunkIndexKind;
 
 /// The properties of a dataset that determine its chunk index, in addition to the layout message:
-/// the shape and others.
+/// the maximum shape, the size of a chunk, and parameters of the index.
 #[derive(Debug, Clone)]
 pub struct ChunkShape {
     /// Maximum sizes of the dataset; `None` for an unlimited dimension.
@@ -23,8 +23,8 @@ pub struct ChunkShape {
 }
 
 impl ChunkShape {
-    /// Returns the properties of a dataset with structured chunks that determine its chunk index.
-    /// `filtered` is true if the dataset has a filter pipeline.
+    /// Returns the properties that determine the chunk index of a dataset with structured chunks,
+    /// in addition to the layout message. `filtered` is true if the dataset has a filter pipeline.
     pub fn of_structured(
         layout: &StructuredChunkLayout,
         max_dims: &[Option<u64>],
@@ -55,7 +55,8 @@ pub fn structured_kind(layout: &StructuredChunkLayout) -> ChunkIndexKind {
     }
 }
 
-/// Returns the kind of chunk index that the layout message of a dataset with flat chunks names.
+/// Returns the kind of chunk index that the layout message of a dataset with ordinary (not
+/// structured) chunks names.
 pub fn kind(layout: &ChunkedLayout) -> ChunkIndexKind {
     match &layout.index {
         ChunkIndexParameters::BTreeV1 => ChunkIndexKind::BTreeV1,

@@ -57,8 +57,8 @@ impl Entry for StructuredLocation {
         self.size
     }
 
-    /// Returns the shape of a structured chunk from the layout message. The last dimension size of
-    /// the layout message may be the size of an element.
+    /// Returns the shape of a structured chunk from the layout message. Omits the size of an
+    /// element, which may follow the dimensions.
     fn chunk(layout: &StructuredChunkLayout, rank: usize) -> &[u64] {
         layout.dims.get(..rank).unwrap_or(&layout.dims)
     }

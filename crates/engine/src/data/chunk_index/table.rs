@@ -8,8 +8,8 @@ use super::{AtChunk, ChunkLocation};
 use crate::error::Result;
 use crate::store::{Edit, Store};
 
-/// A changeable table of the locations of a dataset's chunks: the chunk index or a buffer before
-/// it.
+/// A trait of tables of a dataset's chunk locations that can be changed: a chunk index, or a buffer
+/// of new entries for a chunk index.
 pub trait ChunkTable: Send + std::fmt::Debug {
     /// Returns the location in the file of a chunk, or `None` if the chunk is not stored.
     fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<ChunkLocation>>;

@@ -12,7 +12,8 @@ use crate::error::{Error, Result};
 use crate::memory::zeros;
 use crate::store::Store;
 
-/// The source from which reads of a dataset with flat chunks take elements.
+/// The source of elements for reads of a chunked dataset without structured chunks: its chunk grid,
+/// chunk index, filters and fill value.
 #[derive(Debug, Clone)]
 pub struct ChunkedSource {
     /// The address of the dataset's object header.
@@ -40,9 +41,9 @@ impl ChunkedSource {
         Ok(self.chunk_and_length(store, scaled, location)?.0)
     }
 
-    /// Returns two values: the elements of a chunk, including elements outside the shape of the
-    /// dataset, and the number of bytes that result from decoding the stored chunk. If this number
-    /// is less than the size of the elements, the chunk is short.
+    /// Returns the elements of a chunk, including elements outside the shape of the dataset, and
+    /// the length in bytes of the decoded chunk. If the length is less than the size of the
+    /// elements, the chunk was stored too short.
     pub(crate) fn chunk_and_length(
         &self,
         store: &Store,
@@ -74,8 +75,8 @@ impl ChunkedSource {
         encoded.map_err(|source| Error::Filter { address, source })
     }
 
-    /// Returns whether the dataset stores the chunk with the given coordinates without filters. The
-    /// filter mask of the chunk does not matter.
+    /// Returns whether the dataset applies no filters to the chunk with the given coordinates.
+    /// Ignores the filter mask of the chunk.
     pub(crate) fn is_stored_plainly(&self, scaled: &[u64]) -> Result<bool> {
         Ok(self.pipeline.is_empty() || (self.edges_unfiltered && self.grid.is_edge(scaled)?))
     }
@@ -86,9 +87,11 @@ impl ChunkedSource {
         Ok(self.is_stored_plainly(scaled)? || self.pipeline.skips_all(location.filter_mask))
     }
 
-    /// Returns the location of a stored chunk that must be decoded. Returns `None` if the stored
-    /// bytes are the elements of the whole chunk. An unfiltered chunk that is too short must also
-    /// be decoded, with all filters skipped: decoding adds the missing elements.
+    /// Returns the location of a stored chunk if the chunk must be decoded. Returns `None` if the
+    /// stored bytes are already the elements of the whole chunk.
+    ///
+    /// An unfiltered chunk that is too short must also be decoded, with all filters skipped:
+    /// decoding adds the missing elements.
     pub(in crate::data) fn to_decode(
         &self,
         scaled: &[u64],
@@ -116,8 +119,8 @@ impl ChunkedSource {
         Ok(*location)
     }
 
-    /// Checks the decoded size of a chunk against its stored size. A few stored bytes must not
-    /// decode to very many bytes.
+    /// Checks that a few stored bytes of a chunk do not decode to very many bytes. Compares the
+    /// decoded size of the chunk with its stored size.
     pub(in crate::data) fn check_expansion(&self, store: &Store, location: &ChunkLocation) -> Result<()> {
         let possible = max_decoded_bytes(location.size, store.limits());
         if self.chunk_bytes as u64 <= possible {
@@ -141,8 +144,9 @@ impl ChunkedSource {
     }
 
     /// Decodes the stored bytes of a chunk into a buffer of the chunk's decoded size. If the
-    /// decoded chunk is too short, the missing elements at its end get the fill value. libhdf5 also
-    /// reads such chunks, but leaves these elements undefined.
+    /// decoded chunk is too short, writes the fill value to the missing elements at its end.
+    ///
+    /// libhdf5 also reads such chunks, but leaves the missing elements undefined.
     pub(in crate::data) fn decode(
         &self,
         store: &Store,
@@ -154,8 +158,9 @@ impl ChunkedSource {
         self.decode_length(store, location, stored, out, scratch).map(drop)
     }
 
-    /// Decodes the stored bytes of a chunk into a buffer like [`decode`](Self::decode). Returns the
-    /// number of bytes that result from decoding the stored chunk.
+    /// Decodes the stored bytes of a chunk into a buffer, and returns the length in bytes of the
+    /// decoded chunk. If the decoded chunk is too short, writes the fill value to the missing
+    /// elements at its end.
     fn decode_length(
         &self,
         store: &Store,

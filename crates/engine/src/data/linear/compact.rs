@@ -13,7 +13,7 @@ use crate::data::transfer::{
 use crate::error::{Error, Result};
 use crate::store::{Bytes, Store};
 
-/// The source from which reads of a dataset with compact layout take elements.
+/// The source of elements for reads of a dataset with compact layout.
 #[derive(Debug)]
 pub struct CompactSource {
     /// The shape; empty for a scalar.

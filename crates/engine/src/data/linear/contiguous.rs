@@ -19,7 +19,7 @@ const SINGLE_READ_BYTES: u64 = 64 << 10;
 /// Largest number of bytes of fill values that one write to contiguous storage covers.
 const FILL_BYTES: u64 = 1 << 20;
 
-/// The source from which reads of a dataset with contiguous layout take elements.
+/// The source of elements for reads of a dataset with contiguous layout.
 #[derive(Debug)]
 pub struct ContiguousSource {
     /// The shape; empty for a scalar.
@@ -55,8 +55,8 @@ impl Source for ContiguousSource {
 }
 
 impl ContiguousSource {
-    /// Reads a short run of elements of a contiguous dataset. The run must be contiguous in the
-    /// file and need no conversion. Returns false, without reading, for every other selection.
+    /// Reads a selection that is one short run of elements, contiguous in the file and without
+    /// conversion. For every other selection, returns false and reads nothing.
     fn read_short_run(
         &self,
         context: ReadContext<'_>,
@@ -144,9 +144,9 @@ impl ContiguousSink {
         self.elements.and_then(|elements| elements.checked_mul(u64::from(self.element_size)))
     }
 
-    /// Returns the address of the first element in contiguous storage. If the storage does not
-    /// exist, allocates it. If `is_seen` is true and the dataset requires fill values, writes fill
-    /// values to the new storage.
+    /// Returns the address of the first element in contiguous storage, which is allocated if it
+    /// does not exist. `is_seen` is true if the caller does not overwrite all elements. New storage
+    /// then gets the fill value, if the dataset requires that.
     fn allocated(&self, writing: &mut SinkContext<'_, '_>, is_seen: bool) -> Result<Address> {
         let Layout::Contiguous(contiguous) = &mut *writing.layout else {
             return Err(Error::Misuse("the dataset is not contiguous".into()));
@@ -208,7 +208,7 @@ impl Sink for ContiguousSink {
 }
 
 /// Writes the selected elements of a dataset of shape `dims` to contiguous storage that begins at
-/// `address`. The caller has checked the number of elements.
+/// `address`. The caller has checked that the write source has the right number of elements.
 ///
 /// # Errors
 /// Returns errors of conversions and the driver.

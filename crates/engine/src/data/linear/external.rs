@@ -20,9 +20,9 @@ pub trait OpenRaw: Send + Sync + std::fmt::Debug {
     fn open_raw(&self, name: &[u8]) -> Result<RawFile>;
 }
 
-/// The source from which reads of a dataset with external raw data files take elements. Each file
-/// is opened when it is first needed. If an external file is too short for the dataset, the missing
-/// bytes read as zeros.
+/// The source of elements for reads of a dataset with external raw data files. Each file is opened
+/// when it is first needed. If an external file is too short for the dataset, the missing bytes
+/// read as zeros.
 #[derive(Debug)]
 pub struct ExternalSource {
     /// The shape; empty for a scalar.
@@ -47,8 +47,9 @@ pub struct ExternalFilePart {
 }
 
 impl ExternalFilePart {
-    /// Creates the list of a dataset's external file parts from file names, offsets and sizes. Only
-    /// the last part may be unlimited.
+    /// Creates the external file parts of a dataset, in a row: each part begins where the preceding
+    /// part ends. The arguments are file names, offsets and sizes. Only the last part may be
+    /// unlimited.
     pub fn row<'a>(pieces: impl Iterator<Item = (&'a [u8], u64, Option<u64>)>) -> Vec<Self> {
         let mut start = 0_u64;
         let piece = |(name, offset, size): (&[u8], u64, Option<u64>)| {

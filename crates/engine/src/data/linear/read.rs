@@ -10,57 +10,62 @@ use crate::data::transfer::{
 };
 use crate::error::{Error, Result};
 
-/// Target size in bytes of a block of a selection, which is read from linear storage with one
-/// request.
+/// Target size in bytes of one block of a selection. A block is read with one request from linear
+/// (not chunked) storage.
 const BLOCK_BYTES: u64 = 1 << 20;
 
 /// Smallest number of bytes of unconverted elements for which a read of contiguous storage uses
 /// several threads.
 const MIN_PARALLEL_COPY_BYTES: u64 = 6 << 20;
 
-/// Largest gap in bytes between two runs of selected elements that a read of linear storage reads
-/// together with the runs. Larger gaps are skipped.
+/// Largest gap in bytes between two runs of selected elements that are read together, including the
+/// gap, from linear (not chunked) storage.
 const MAX_GAP_BYTES: u64 = 4 << 10;
 
-/// Largest number of runs of selected elements that a read of linear storage passes to the driver
-/// in one call.
+/// Largest number of runs of selected elements that a read of linear (not chunked) storage passes
+/// to the driver in one call.
 const BATCH_RUNS: usize = 16 << 10;
 
 /// Size in bytes of the largest run of selected elements that is read together with other runs in
 /// one call.
 const MAX_SHARED_RUN_BYTES: u64 = 32 << 10;
 
-/// Number of runs of selected elements that one task of a thread reads from linear storage.
+/// Number of runs of selected elements that one task of a thread reads from linear (not chunked)
+/// storage.
 const TASK_RUNS: usize = 256;
 
-/// Largest number of blocks of a selection (tiles) that a read of linear storage lists before it
-/// reads them.
+/// Largest number of tiles (blocks of a selection) that a read of linear (not chunked) storage
+/// lists before it reads them.
 const LISTED_TILES: usize = 16 << 10;
 
 /// A request to read bytes of linear storage: the offset from the first element, and the buffer to
 /// fill.
 pub(in crate::data) type ByteRequest<'a> = (u64, &'a mut [u8]);
 
-/// A trait of linear storage that reads use: the contiguous bytes of all elements of a dataset.
+/// A trait for reads of linear (not chunked) storage: the contiguous bytes of all elements of a
+/// dataset.
 pub(in crate::data) trait LinearBytes: Sync {
-    /// Returns a view of the bytes of all elements in linear storage, if the bytes are in memory.
+    /// Returns a view of the bytes of all elements in linear (not chunked) storage, if the bytes
+    /// are in memory.
     fn view(&self) -> Option<&[u8]> {
         None
     }
 
-    /// Checks that linear storage has `length` bytes at an offset. Callers then allocate memory for
-    /// these bytes. If the bytes after the end of the storage read as zeros, every offset is valid.
+    /// Checks that linear (not chunked) storage has `length` bytes at an offset, before a caller
+    /// allocates memory for these bytes. Every offset is valid if the bytes after the end of the
+    /// storage read as zeros.
     fn check(&self, offset: u64, length: usize) -> Result<()> {
         let _ = (offset, length);
         Ok(())
     }
 
-    /// Fills the buffers of the requests with bytes of linear storage. Overwrites the buffers.
+    /// Fetches bytes of linear (not chunked) storage into the buffers of the requests. Overwrites
+    /// the buffers.
     fn fetch(&self, requests: Vec<ByteRequest<'_>>) -> Result<()>;
 }
 
-/// Reads the selected elements of a dataset of shape `dims` from linear storage into the read
-/// target.
+/// Reads the selected elements of a dataset of shape `dims` from linear (not chunked) storage into
+/// the read target.
 pub(in crate::data) fn read(
     context: ReadContext<'_>,
     bytes: &dyn LinearBytes,
@@ -89,8 +94,8 @@ pub(in crate::data) fn read(
     read_runs(context, bytes, dims, selection, to)
 }
 
-/// Returns whether each block of the selection is a single short run of elements without
-/// conversion. Many such runs can be read with one call.
+/// Returns whether a read handles the selection row by row: each block of the selection is one
+/// short run of elements, which needs no conversion. Many such runs can be read with one call.
 fn is_by_rows(axes: &[Axis], block: &[u64], size: usize, to: &ReadTarget<'_>) -> bool {
     let Some((fastest, slower)) = axes.split_last() else { return false };
     let bytes = fastest.len() * size as u64;
@@ -131,7 +136,8 @@ pub(in crate::data) fn block_shape(axes: &[Axis], dims: &[u64], size: usize) -> 
     Some(shape)
 }
 
-/// A read of linear storage whose selection is divided into blocks, which are read concurrently.
+/// A read of linear (not chunked) storage. The selection is divided into blocks, which are read
+/// concurrently.
 struct Blocks<'a> {
     context: ReadContext<'a>,
     bytes: &'a dyn LinearBytes,
@@ -187,7 +193,7 @@ impl Blocks<'_> {
         }
     }
 
-    /// Returns the number of blocks of a selection (tiles) that one task of a thread reads. The
+    /// Returns the number of tiles (blocks of a selection) that one task of a thread reads. The
     /// number is large enough to keep a thread busy.
     fn tiles_per_task(&self, count: usize) -> usize {
         let elements = self.tiling.chunk().iter().fold(1_u64, |product, size| product * *size);
@@ -236,7 +242,7 @@ impl Blocks<'_> {
     }
 }
 
-/// Reads the runs of selected elements from linear storage in batches.
+/// Reads the runs of selected elements from linear (not chunked) storage in batches.
 fn read_runs(
     context: ReadContext<'_>,
     bytes: &dyn LinearBytes,

@@ -11,31 +11,33 @@ use crate::error::{Error, Result};
 use crate::memory::lengthen;
 use crate::store::{ByteRows, Store};
 
-/// Largest number of bytes that a write to linear storage converts together.
+/// Largest number of bytes that a write to linear (not chunked) storage converts together.
 const BLOCK_BYTES: u64 = 1 << 20;
 
-/// Size in bytes of the largest run of selected elements that a write copies before it writes. A
-/// longer run is written directly from the caller's buffer.
+/// Size in bytes of the largest run of selected elements that a write copies into a buffer of its
+/// own. Longer runs are written directly from the caller's buffer.
 const MAX_COPIED_RUN_BYTES: usize = 16 << 10;
 
-/// Largest average distance in bytes between runs of selected elements at which a write rewrites
-/// the bytes between the runs. At larger distances, only the runs are written.
+/// Largest average distance in bytes of runs of selected elements that are written together. The
+/// write then also reads and rewrites the bytes between the runs. At larger distances, each run is
+/// written separately.
 const MAX_RUN_DISTANCE_BYTES: u64 = 256;
 
 /// Largest number of blocks of a selection that a write lists before it writes them.
 const LISTED_BLOCKS: usize = 16 << 10;
 
-/// A trait of linear storage that writes can change: the contiguous bytes of all elements of a
-/// dataset.
+/// A trait for writes to the contiguous bytes of all elements of a dataset or of an unfiltered
+/// chunk.
 pub(in crate::data) trait LinearTarget: Sync {
-    /// Fills a buffer with the stored bytes of linear storage, from an offset on.
+    /// Reads stored bytes of linear (not chunked) storage into a buffer, from an offset on.
     fn read(&self, offset: u64, buffer: &mut [u8]) -> Result<()>;
 
-    /// Writes bytes to linear storage, at an offset from the first element. Threads write different
-    /// bytes concurrently.
+    /// Writes bytes to linear (not chunked) storage, at an offset from the first element. Several
+    /// threads may write different bytes at the same time.
     fn write(&self, offset: u64, bytes: &[u8]) -> Result<()>;
 
-    /// Writes rows of bytes to linear storage, at their offsets from the first element.
+    /// Writes rows of bytes to linear (not chunked) storage, at their offsets from the first
+    /// element.
     fn write_rows(&self, rows: &ByteRows<'_>) -> Result<()> {
         let offsets = std::iter::successors(Some(rows.offset), |offset| offset.checked_add(rows.stride));
         let mut rows = rows.bytes.chunks_exact(rows.length.max(1)).zip(offsets);
@@ -43,8 +45,8 @@ pub(in crate::data) trait LinearTarget: Sync {
     }
 }
 
-/// Writes the selected elements of a dataset of shape `dims` to linear storage. The caller has
-/// checked the number of elements and holds a lock of `store`.
+/// Writes the selected elements of a dataset of shape `dims` to linear (not chunked) storage. The
+/// caller has checked the number of elements and has locked the file.
 pub(in crate::data) fn write(
     store: &Store,
     target: &dyn LinearTarget,
@@ -72,8 +74,8 @@ pub(in crate::data) fn write(
     write_runs(target, runs, from)
 }
 
-/// Returns whether a write should write each run of selected elements directly from the caller's
-/// buffer. This is better if the runs are long or far apart.
+/// Returns whether runs of selected elements are written directly from the caller's buffer, each
+/// with one write. This is better if the runs are long or far apart.
 fn are_written_directly(runs: &LinearRuns<'_>, from: &WriteSource<'_>) -> bool {
     if let Some(spread) = runs.spread() {
         let is_far = || are_far(spread.runs, spread.span * from.size() as u64);
@@ -85,13 +87,14 @@ fn are_written_directly(runs: &LinearRuns<'_>, from: &WriteSource<'_>) -> bool {
     from.as_stored(0, first.length).is_some_and(|first| first.len() > MAX_COPIED_RUN_BYTES)
 }
 
-/// Returns whether `runs` runs of elements in a span of `span` bytes are far apart. If they are, a
-/// write does not rewrite the bytes between the runs.
+/// Returns whether runs of elements are far apart on average. `runs` is the number of runs, and
+/// `span` is the number of bytes from the first to the last run. A write does not rewrite the bytes
+/// between runs that are far apart.
 pub(in crate::data) fn are_far(runs: u64, span: u64) -> bool {
     runs < span.div_ceil(MAX_RUN_DISTANCE_BYTES)
 }
 
-/// A write to linear storage whose selection is divided into blocks, which are written
+/// A write to linear (not chunked) storage. The selection is divided into blocks, which are written
 /// concurrently.
 struct Blocks<'a> {
     store: &'a Store,
@@ -101,7 +104,7 @@ struct Blocks<'a> {
     from: &'a WriteSource<'a>,
 }
 
-/// The selected elements of one block of a write to linear storage.
+/// The selected elements of one block of a write to linear (not chunked) storage.
 struct SelectedBlock {
     pieces: SmallVec<[ChunkPart; 1]>,
     /// The number of the first selected element in the block.
@@ -161,7 +164,7 @@ impl Blocks<'_> {
     }
 }
 
-/// Writes the runs of selected elements to linear storage one after the other.
+/// Writes the runs of selected elements to linear (not chunked) storage one after the other.
 fn write_runs(target: &dyn LinearTarget, mut runs: LinearRuns<'_>, from: &WriteSource<'_>) -> Result<()> {
     let size = from.size();
     let mut position = 0_u64;
@@ -182,8 +185,8 @@ fn write_runs(target: &dyn LinearTarget, mut runs: LinearRuns<'_>, from: &WriteS
     Ok(())
 }
 
-/// Converts a run of elements in pieces and writes each piece to linear storage. Returns the index
-/// of the next element in the write source.
+/// Converts a run of elements piece by piece and writes each piece to linear (not chunked) storage.
+/// Returns the index of the next element in the write source.
 fn write_converted(
     target: &dyn LinearTarget,
     run: std::ops::Range<u64>,

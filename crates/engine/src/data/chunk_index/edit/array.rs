@@ -37,8 +37,8 @@ pub(super) trait ChunkArray<E: Entry>: Send + Sync + fmt::Debug {
     /// Creates missing blocks.
     fn make(&mut self, edit: &mut Edit<'_>, number: u64) -> Result<ArrayBlock>;
 
-    /// Writes the changed header of a fixed or extensible array of chunk entries. `set` is the
-    /// largest number among the array elements that were set.
+    /// Writes the header of a fixed or extensible array of chunk entries if the header has changed.
+    /// `set` is the largest number among the array elements that were set.
     fn save(&mut self, edit: &mut Edit<'_>, set: Option<u64>);
 
     /// Calls `visit` for each stored chunk in a box of chunk coordinates, from an array of chunk
@@ -68,9 +68,11 @@ pub(super) enum Lookup {
 }
 
 impl Lookup {
-    /// Returns the result of a look-up that found no array block for the array element `number`. An
-    /// array element's number is less than the length of the array, so the next number fits in 64
-    /// bits.
+    /// Returns the result of a look-up that found no array block for the array element `number`.
+    /// The search can continue with the next element.
+    ///
+    /// The number of the next element fits in 64 bits, because it is at most the length of the
+    /// array.
     pub(super) fn nothing_at(number: u64) -> Self {
         Self::Nothing { until: number + 1 }
     }
@@ -148,8 +150,8 @@ impl ArrayBlock {
     }
 }
 
-/// Creates an error about a chunk whose element number in a fixed or extensible array does not fit
-/// in 64 bits.
+/// Creates the error that a chunk is beyond the range of a fixed or extensible array, because its
+/// element number does not fit in 64 bits.
 fn beyond(scaled: &[u64]) -> Error {
     Error::Misuse(format!("the chunk {scaled:?} is outside the range that the chunk index can hold"))
 }
@@ -176,8 +178,8 @@ pub(super) struct ArrayEdit<A> {
 }
 
 impl<A> ArrayEdit<A> {
-    /// Inserts or replaces chunk entries in a fixed or extensible array. The entries ascend by
-    /// their element numbers.
+    /// Fills elements of a fixed or extensible array with chunk entries, or replaces the entries in
+    /// these elements. The given entries ascend by their element numbers.
     fn fill<E: Entry>(&mut self, edit: &mut Edit<'_>, mut chunks: &[(u64, &E)]) -> Result<()>
     where
         A: ChunkArray<E>,

@@ -291,7 +291,7 @@ impl IndexEdit<ChunkLocation> for BTreeV1Edit {
 
 impl BTreeV1Edit {
     /// Returns whether the chunk with the given coordinates comes after all chunks of the version 1
-    /// B-tree.
+    /// B-tree, in the order of the keys.
     fn is_behind(&self, store: &Store, scaled: &[u64]) -> Result<bool> {
         let Some(offset) = self.offset(scaled) else { return Ok(false) };
         if !self.root.is_defined() {

@@ -10,9 +10,9 @@ use super::btree_v1_keys::{ChunkKey, key, keys, keys_mut, push, reserve, truncat
 use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind};
 
-/// The last node of each level of a version 1 B-tree during an append of chunks, from the leaf up.
-/// Each of these nodes has as many keys as children. An inner node has no pointer yet to the last
-/// node of the level below, which will be its last child.
+/// The state of an append of chunks to a version 1 B-tree: the last node of each level, from the
+/// leaf up. Each of these nodes has as many keys as children. An inner node receives the pointer to
+/// its last child when that child is full or the append ends.
 #[derive(Debug)]
 struct BTreeV1Appender<'t, 'e, 'a> {
     tree: &'t BTreeV1Edit,
@@ -76,8 +76,9 @@ impl BTreeV1Appender<'_, '_, '_> {
         Ok(())
     }
 
-    /// Creates a new right neighbour for the last leaf of a version 1 B-tree, which is full, and
-    /// for each full node above this leaf. The first key of each new node is `next`.
+    /// Turns from the last leaf of a version 1 B-tree, which is full, to a new leaf on its right.
+    /// Also creates a right neighbour for each full node above the leaf. The first key of each new
+    /// node is `next`.
     fn turn(&mut self, next: &ChunkKey) -> Result<()> {
         let capacity = self.tree.context.capacity();
         // An inner node is full if it has space for one more child only: the preceding node in the

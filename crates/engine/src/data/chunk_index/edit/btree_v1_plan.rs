@@ -99,8 +99,8 @@ impl BTreeV1Edit {
         Ok(())
     }
 
-    /// Returns the end key of a version 1 B-tree node whose last child is the chunk `last`. If the
-    /// node has a right neighbour, the end key is the first key of this neighbour.
+    /// Returns the last key of a version 1 B-tree node, which marks the end behind its last child
+    /// `last`. If the node has a right neighbour, this is the first key of the neighbour.
     fn end_behind(&self, store: &Store, last: &ChunkKey, right: Address) -> Result<ChunkKey> {
         let mut end = None;
         if right.is_defined() {
@@ -110,9 +110,9 @@ impl BTreeV1Edit {
         Ok(end.unwrap_or_else(|| self.end_key(last)))
     }
 
-    /// Splits a version 1 B-tree node with one child too many. Returns the new node, and the first
-    /// and last keys of the old node. If the node is the root, its contents move to a new node, and
-    /// the root then points to both halves.
+    /// Splits a version 1 B-tree node that has one child too many into a left and a right half.
+    /// Returns two values: the first key and the address of the right half, and the first and last
+    /// keys of both halves together. If the node is the root, both halves become its children.
     #[expect(clippy::type_complexity, reason = "two halves of one answer")]
     fn split(
         &self,
@@ -237,8 +237,8 @@ impl BTreeV1Edit {
         Ok(())
     }
 
-    /// Replaces a version 1 B-tree root that has only one child by this child, as often as
-    /// possible. Returns an empty leaf if the root has no child.
+    /// Returns the root of a version 1 B-tree after a removal. While the root has only one child,
+    /// the child becomes the root. A root without children becomes an empty leaf.
     fn shrunk_root(&self, store: &Store, plan: &mut Plan, mut root: BTreeV1Node) -> Result<BTreeV1Node> {
         while let ([child], true) = (root.children.as_slice(), root.level > 0) {
             let address = *child;

@@ -21,8 +21,8 @@ use crate::error::{Error, Result};
 use crate::index::VisitedBlocks;
 use crate::store::{Edit, SpaceKind, Store, at};
 
-/// The extent of one block of an extensible array in the file: kind of space, address, number of
-/// bytes.
+/// The extent in the file of one block of an extensible array: the kind of file space, the address,
+/// and the number of bytes.
 type Extent = (SpaceKind, Address, u64);
 
 /// An editor of an extensible array of chunk entries. The array may not exist yet.
@@ -34,7 +34,8 @@ pub(super) struct ExtensibleArray<E: Entry> {
     made: Option<Made<E>>,
 }
 
-/// The state of an extensible array of chunk entries that exists in the file.
+/// An extensible array of chunk entries that was already made in the file: its address, its header,
+/// and the encoder of its elements.
 #[derive(Debug)]
 struct Made<E: Entry> {
     params: FileParams,
@@ -75,8 +76,8 @@ impl<E: Entry> ExtensibleArray<E> {
         Ok(Self { params, new, rules, made: None })
     }
 
-    /// Reads the header of the existing extensible array at `address` into its editor, if the
-    /// address is defined.
+    /// Opens the existing extensible array at `address`: reads its header into the editor. Does
+    /// nothing if the address is undefined.
     pub(super) fn open(mut self, store: &Store, address: Address) -> Result<Self> {
         if address.is_defined() {
             let header: Arc<ExtensibleArrayHeader> = store.shared(address, &self.params)?;
@@ -428,7 +429,8 @@ fn set_address(addresses: &mut [Address], number: u64, address: Address) -> Resu
     Ok(())
 }
 
-/// Adds `more` to a count in the header of the extensible array.
+/// Adds `more` to a counter in the header of the extensible array, for example the number of its
+/// data blocks.
 fn count(field: &mut u64, more: u64) -> Result<()> {
     let maximum = || Error::corrupt("extensible array header", "statistics", "counts within 64 bits", *field);
     *field = field.checked_add(more).ok_or_else(maximum)?;

@@ -24,7 +24,8 @@ pub(super) struct FixedArray<E: Entry> {
     made: Option<Made<E>>,
 }
 
-/// The state of a fixed array of chunk entries that exists in the file.
+/// A fixed array of chunk entries that was already made in the file: its address, its header, and
+/// the encoder of its elements.
 #[derive(Debug)]
 struct Made<E: Entry> {
     address: Address,
@@ -54,8 +55,8 @@ impl<E: Entry> FixedArray<E> {
         Ok(Self { params, new, rules, made: None })
     }
 
-    /// Reads the header of the existing fixed array at `address` into its editor, if the address is
-    /// defined.
+    /// Opens the existing fixed array at `address`: reads its header into the editor. Does nothing
+    /// if the address is undefined.
     pub(super) fn open(mut self, store: &Store, address: Address) -> Result<Self> {
         if address.is_defined() {
             let header: Arc<FixedArrayHeader> = store.shared(address, &self.params)?;
@@ -86,8 +87,8 @@ impl<E: Entry> Made<E> {
         })
     }
 
-    /// Returns the block or page of the fixed array that holds an array element. If this page was
-    /// never written, also returns its number.
+    /// Returns the block or page of the fixed array that holds an array element. If it is a page
+    /// that was never written, also returns the number of the page.
     fn locate(&self, store: &Store, element: usize) -> Result<(ArrayBlock, Option<usize>)> {
         let (page, index) = self.layout.locate(element);
         let first = (element - index) as u64;

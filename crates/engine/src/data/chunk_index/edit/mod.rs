@@ -42,8 +42,8 @@ use single::SingleEdit;
 pub use choose::{NewChunks, choose};
 pub use structured::{NewStructuredChunks, StructuredIndexEditor, choose_structured};
 
-/// A function for the deletion of a chunk index. The deletion calls the function for each chunk,
-/// with the scaled coordinates and the entry of the chunk.
+/// A function that the deletion of a chunk index calls for each chunk, with the chunk's coordinates
+/// (counted in chunks) and its entry in the index.
 pub type AtDeletedChunk<'a, 'e, E = ChunkLocation> = dyn FnMut(&mut Edit<'e>, &[u64], E) -> Result<()> + 'a;
 
 /// An editor of the chunk index of one dataset. Only one editor of a chunk index may exist at a
@@ -94,8 +94,8 @@ trait IndexEdit<E: Entry>: Send + Sync + fmt::Debug {
     /// Calls `visit` for each stored chunk in a box of chunk coordinates, from the chunk index.
     fn for_each(&self, store: &Store, chunks: &ChunkBox, visit: &mut AtChunk<'_, E>) -> Result<()>;
 
-    /// Frees all file blocks of the chunk index. The editor of the chunk index then begins a new
-    /// chunk index.
+    /// Frees all file blocks of the chunk index. Afterwards, the chunk index has no chunks, and the
+    /// next insertion creates it again.
     fn free(&mut self, edit: &mut Edit<'_>) -> Result<()>;
 
     /// Implements [`ChunkTable::republish`] for one kind of chunk index: prepares the index for
@@ -104,13 +104,14 @@ trait IndexEdit<E: Entry>: Send + Sync + fmt::Debug {
         Ok(())
     }
 
-    /// Implements [`ChunkTable::reserve`] for one kind of chunk index. If this kind requires that,
-    /// allocates the space of all possible chunks.
+    /// Implements [`ChunkTable::reserve`] for one kind of chunk index: allocates the space of all
+    /// possible chunks, if this kind of chunk index requires that.
     fn reserve(&mut self, _edit: &mut Edit<'_>, _zeroed: bool) -> Result<Option<(Address, u64)>> {
         Ok(None)
     }
 
-    /// Returns the part of the layout message that describes the chunk index.
+    /// Returns the note about the chunk index for the layout message: the address of the index, or
+    /// the location of the only chunk.
     fn note(&self) -> Note<E>;
 }
 
@@ -216,8 +217,8 @@ impl<E: Entry> ChunkIndexEditor<E> {
         removed
     }
 
-    /// Calls a function for each chunk in the chunk index, with the scaled coordinates and the
-    /// entry of the chunk.
+    /// Calls a function for each chunk in the chunk index, with the chunk's coordinates (counted in
+    /// chunks) and its entry in the index.
     ///
     /// # Errors
     /// Returns errors of reading the index and of `visit`.
@@ -316,7 +317,8 @@ impl<E: Entry> ChunkIndexEditor<E> {
         Ok(chunks)
     }
 
-    /// Returns the largest possible coordinates of a chunk in the chunk index.
+    /// Returns the coordinates (counted in chunks) of the last chunk that the dataset can have at
+    /// its maximum size.
     fn last(&self) -> Dims {
         let chunk = self.chunk();
         let counts = chunk

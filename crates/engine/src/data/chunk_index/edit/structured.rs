@@ -118,8 +118,8 @@ pub fn choose_structured(new: &NewStructuredChunks<'_>) -> Result<StructuredChun
 /// The number of bytes of an offset in the metadata of a structured chunk.
 const OFFSET_SIZE: u8 = 8;
 
-/// Returns two values for a type of structured chunk: the number of sections of the chunk, and the
-/// numbers of the sections that end with a checksum.
+/// Returns the composition of a structured chunk of the type `chunk_type`: the number of its
+/// sections, and the numbers of the sections that end with a checksum.
 fn composition(chunk_type: StructuredChunkType) -> Result<(u8, &'static [u8])> {
     let sparse = chunk_type.contains(StructuredChunkType::SPARSE);
     Ok(match (sparse, chunk_type.contains(StructuredChunkType::VARIABLE_LENGTH)) {

@@ -46,7 +46,7 @@ struct Run {
     bytes: usize,
 }
 
-/// The points of a point selection, sorted by the chunks that contain them.
+/// The points of a point selection, sorted by the chunks that contain the points.
 struct ByChunk {
     /// The chunk, the offset of the first byte in the chunk, and the position in the result;
     /// sorted.
@@ -79,7 +79,7 @@ impl ByChunk {
         chunks
     }
 
-    /// Returns the points of the selection that lie in the chunk with the given coordinates.
+    /// Returns the selected points that are elements of the chunk with the given coordinates.
     fn of(&self, scaled: &[u64]) -> &[(Dims, usize, u64)] {
         let first = self.points.partition_point(|(chunk, ..)| chunk.as_slice() < scaled);
         let rest = self.points.split_at(first).1;

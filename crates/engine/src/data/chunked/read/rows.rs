@@ -12,16 +12,20 @@ use crate::data::chunk_index::{ChunkIndex, ChunkLocation};
 use crate::data::transfer::{ReadContext, ReadTarget, parallel};
 use crate::error::{Error, Result};
 
-/// Largest number of bytes in one piece of a read of whole chunk rows.
+/// Largest number of bytes in one piece of a read of whole rows from chunks. A row consists of all
+/// elements of the dataset with one coordinate along the slowest dimension.
 const PIECE_BYTES: u64 = 1 << 20;
 
-/// Largest number of row pieces that a read of whole chunk rows lists before it reads them.
+/// Largest number of pieces (rows that are contiguous in the file) that a read of whole rows from
+/// chunks lists before it reads them.
 const LISTED_PIECES: usize = 64 << 10;
 
-/// Largest number of row pieces that a read of whole chunk rows passes to the driver in one call.
+/// Largest number of pieces (rows that are contiguous in the file) that a read of whole rows from
+/// chunks passes to the driver in one call.
 const CALL_PIECES: usize = 256;
 
-/// A read of whole rows of elements of unfiltered chunks, which are contiguous in the file.
+/// A read of whole rows from a dataset whose unfiltered chunks span all dimensions except the
+/// slowest one. The rows of a chunk are contiguous in the file.
 pub(super) struct RowRead<'a> {
     context: ReadContext<'a>,
     source: &'a ChunkedSource,
@@ -42,8 +46,8 @@ struct RowPiece {
     address: Address,
 }
 
-/// The result of a read of whole rows of unfiltered chunks: all elements were read, or the chunk
-/// index is in another order.
+/// The result of a read of whole rows from unfiltered chunks: all rows were read, or the chunk
+/// index does not have the order of the rows, so that another kind of read is necessary.
 enum RowsOutcome {
     Done,
     /// The order of the index is not the order of the rows.
@@ -51,8 +55,9 @@ enum RowsOutcome {
 }
 
 impl<'a> RowRead<'a> {
-    /// Creates the read of a selection by whole chunk rows. Returns `None` if the selection
-    /// contains parts of rows, or if the chunks are filtered.
+    /// Creates the read of a selection by whole rows from chunks. Returns `None` if the selection
+    /// contains parts of rows, if a chunk does not consist of whole rows, or if the chunks are
+    /// filtered.
     pub(super) fn new(
         context: ReadContext<'a>,
         source: &'a ChunkedSource,
@@ -75,8 +80,9 @@ impl<'a> RowRead<'a> {
         Some(Self { context, source, index, chunks, wanted, chunk_rows, row_bytes })
     }
 
-    /// Reads whole chunk rows into the read target. Returns false if the elements need conversion
-    /// or the chunk index is in another order.
+    /// Reads whole rows from chunks into the read target. Returns false if another kind of read is
+    /// necessary: the elements need conversion, or the chunk index does not have the order of the
+    /// rows.
     pub(super) fn read(&self, to: &mut ReadTarget<'_>) -> Result<bool> {
         let filled = to.holds(&self.source.fill);
         match to.as_stored() {
@@ -123,8 +129,8 @@ impl<'a> RowRead<'a> {
         Ok(RowsOutcome::Done)
     }
 
-    /// Returns the piece of a read of whole rows that consists of the selected rows of the chunk
-    /// with the given coordinates.
+    /// Returns the piece of a read of whole rows that one chunk contributes: the selected rows of
+    /// the chunk with the given coordinates.
     fn piece(&self, scaled: &[u64], location: &ChunkLocation) -> Result<Option<RowPiece>> {
         let first = scaled
             .first()
@@ -160,8 +166,8 @@ impl<'a> RowRead<'a> {
         Ok(())
     }
 
-    /// Reads pieces of chunk rows into the read target. The pieces are in ascending order. Fills
-    /// the gaps between the pieces with the fill value.
+    /// Reads pieces of whole rows, in ascending order, into the read target. Writes the fill value
+    /// to the rows between the pieces.
     fn read_pieces(&self, out: &mut [u8], filled: bool, done: &mut u64, pieces: &[RowPiece]) -> Result<()> {
         let store = self.context.store;
         let Some(last) = pieces.last() else { return Ok(()) };

@@ -13,11 +13,12 @@ use crate::data::chunk_index::{ChunkIndex, ChunkLocation};
 use crate::data::transfer::{Buffers, ReadContext, ReadTarget, Transform, parallel, sized_buffer};
 use crate::error::{Error, Result};
 
-/// Largest number of stored chunks that a read of a chunked dataset lists before it reads them.
+/// Largest number of stored chunks in the list of chunks that a read of a chunked dataset collects
+/// before it reads the chunks.
 const LISTED_CHUNKS: usize = 64 << 10;
 
-/// Largest number of stored bytes of chunks that one thread reads from the file together, because
-/// the chunks are near each other.
+/// Largest number of stored bytes in a group of chunks. One thread reads a group with one request,
+/// because its chunks lie close together in the file.
 const GROUP_BYTES: u64 = 256 << 10;
 
 /// Largest gap in bytes between two stored chunks that are read with one request.
@@ -27,8 +28,8 @@ const MAX_GAP_BYTES: u64 = 4 << 10;
 /// target.
 const MIN_ROW_BYTES: usize = 512;
 
-/// A read of a selection of a chunked dataset whose dimensions are selected independently of one
-/// another.
+/// A read of a regular selection of a chunked dataset. A selection is regular if it consists of all
+/// combinations of the coordinates that are selected in each dimension.
 pub(super) struct Regular<'a> {
     pub(super) context: ReadContext<'a>,
     pub(super) source: &'a ChunkedSource,
@@ -37,15 +38,16 @@ pub(super) struct Regular<'a> {
     pub(super) chunks: &'a Region,
 }
 
-/// The stored chunks with selected elements that a read has listed: the chunks' coordinates and
-/// locations.
+/// The list of the stored chunks with selected elements that a read has found: the chunks'
+/// coordinates and locations.
 #[derive(Debug, Default)]
 struct Listed {
     chunks: Vec<Dims>,
     locations: Vec<ChunkLocation>,
 }
 
-/// A group of stored chunks near each other in the file that one thread reads in sequence.
+/// A group of stored chunks that lie close together in the file. One thread reads the chunks of a
+/// group in sequence.
 struct ChunkGroup<'f> {
     locations: &'f [ChunkLocation],
     /// The decoded chunk, if the cache has it. Such a group has no other chunk.
@@ -121,7 +123,7 @@ impl Regular<'_> {
         self.context.with_buffers(|buffers| self.read_group(tiles, &group, transform, self.keeps(1), buffers))
     }
 
-    /// Returns the number of chunks with selected elements that a read needs. Returns `None` if the
+    /// Returns the number of chunks with selected elements, which a read needs. Returns `None` if a
     /// list of these chunks would be too long.
     fn wanted_chunks(&self) -> Option<u64> {
         let mut count = 1_u64;
@@ -155,7 +157,8 @@ impl Regular<'_> {
         })
     }
 
-    /// Returns the coordinates of the chunks with selected elements that a read needs, in C order.
+    /// Returns the list of the coordinates of all chunks with selected elements, in C order. A read
+    /// needs these chunks.
     fn wanted_list(&self) -> Vec<Dims> {
         (0..self.tiling.shape().len()).fold(vec![Dims::new()], |starts, dimension| {
             let numbers: Vec<u64> = self.tiling.chunk_numbers(dimension).collect();
@@ -203,13 +206,13 @@ impl Regular<'_> {
         u128::from(shape.fold(self.source.element_size as u64, |product, size| product * *size) / 4)
     }
 
-    /// Returns whether a read of `count` chunks adds the decoded chunks to the chunk cache.
+    /// Returns whether a read of `count` chunks keeps the decoded chunks in the chunk cache.
     fn keeps(&self, count: usize) -> bool {
         let bytes = parallel::chunks_bytes(count, self.source.chunk_bytes);
         !self.source.pipeline.is_empty() && self.context.resources.chunks.takes(bytes)
     }
 
-    /// Divides stored chunks into groups of chunks that are near each other in the file. Limits the
+    /// Divides stored chunks into groups of chunks that lie close together in the file. Limits the
     /// size of the groups, so that every thread has chunks to read.
     fn groups<'f>(&self, locations: &'f [ChunkLocation]) -> Result<Vec<ChunkGroup<'f>>> {
         let mut groups = Vec::new();
@@ -288,8 +291,8 @@ impl Regular<'_> {
         outcome
     }
 
-    /// Returns the number of leading chunks in a list of locations with three properties: each
-    /// chunk is unfiltered and wholly selected, and the chunks are contiguous in the file.
+    /// Returns the length of the run of chunks at the start of a list of locations. Each chunk of
+    /// the run is unfiltered and wholly selected, and the chunks are contiguous in the file.
     fn run_of(&self, locations: &[ChunkLocation]) -> usize {
         let size = self.source.chunk_bytes as u64;
         let mut count = 0;
@@ -361,7 +364,7 @@ impl Regular<'_> {
         }
     }
 
-    /// Reads a chunk that forms a group of its own, and copies its selected elements to the read
+    /// Reads one chunk that is alone in its group, and copies its selected elements to the read
     /// target.
     fn read_one(
         &self,

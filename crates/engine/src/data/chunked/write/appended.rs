@@ -13,10 +13,11 @@ use crate::data::transfer::{RowBuffers, WriteSource};
 use crate::error::Result;
 use crate::store::Store;
 
-/// Largest number of bytes of chunks that an append encodes before it extends the dataset.
+/// Largest number of bytes of chunks that an append to a dataset encodes before it extends the
+/// dataset.
 const MAX_APPENDED_BYTES: usize = 4 * BATCH_BYTES;
 
-/// The chunks of an append that are encoded before the dataset is extended.
+/// The chunks that an append to a dataset encodes before it extends the dataset.
 #[derive(Debug)]
 pub struct Appended {
     before: Arc<ChunkedSource>,
@@ -26,9 +27,9 @@ pub struct Appended {
 }
 
 impl Appended {
-    /// Encodes the chunks whose elements an append replaces completely. The selection lies in a
-    /// dataset of shape `dims`. Returns `None` if the append replaces no whole chunk, or too many
-    /// chunks.
+    /// Encodes the chunks whose elements an append to a dataset replaces completely. `dims` is the
+    /// shape of the dataset after the append. Returns `None` if the append replaces no whole chunk,
+    /// or too many chunks.
     ///
     /// # Errors
     /// Returns the errors of [`write_concurrently`](super::write_concurrently).
@@ -62,16 +63,16 @@ impl Appended {
         Ok(Some(Self { before, encoded, others }))
     }
 
-    /// Returns whether the dataset still has the shape that it had when the appended chunks were
-    /// encoded.
+    /// Returns whether the encoded chunks of an append still fit the dataset: its shape is the
+    /// shape at the time of the encoding.
     pub fn fits(&self, writer: &ChunkWriter) -> bool {
         Arc::ptr_eq(&self.before, &writer.source)
     }
 }
 
 impl ChunkWriter {
-    /// Stores the chunks of an append that were encoded before the dataset was extended. Also
-    /// writes all other elements of the append.
+    /// Stores the appended chunks that were encoded before the dataset was extended. Then writes
+    /// all other elements of the append.
     ///
     /// # Errors
     /// Returns the errors of [`write`](Self::write).

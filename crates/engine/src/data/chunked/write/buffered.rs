@@ -18,7 +18,8 @@ const MAX_BUFFERED_BYTES: usize = 1 << 20;
 /// is faster than copying it.
 pub(super) const MAX_BUFFERED_CHUNK_BYTES: usize = 32 << 10;
 
-/// The whole unfiltered chunks that a chunk writer buffers before it stores them together.
+/// The buffer of a chunk writer: whole unfiltered chunks that are later written to the file
+/// together.
 #[derive(Debug, Default)]
 pub(super) struct BufferedChunks {
     /// The chunks, whose addresses are not yet defined.
@@ -36,8 +37,8 @@ impl BufferedChunks {
         self.bytes.len()
     }
 
-    /// Returns whether a chunk comes after all chunks in the buffer of a chunk writer, in C order
-    /// of the coordinates.
+    /// Returns whether a chunk comes after all chunks in the buffer of a chunk writer. The order is
+    /// the C order of the chunk coordinates.
     fn comes_after(&self, scaled: &[u64]) -> bool {
         self.chunks.last().is_none_or(|(last, _)| **last < *scaled)
     }
@@ -101,8 +102,8 @@ impl ChunkWriter {
         Ok(true)
     }
 
-    /// Adds a chunk to the buffer of the chunk writer, from the stored bytes of the chunk. Returns
-    /// whether the buffer accepted the chunk. The chunk may come before buffered chunks.
+    /// Adds the stored bytes of a chunk to the buffer of the chunk writer. Returns whether the
+    /// buffer accepted the chunk. The order of the chunks does not matter.
     pub(super) fn buffer_stored(
         &mut self,
         writing: &mut ChunkWriting<'_, '_>,
@@ -118,10 +119,10 @@ impl ChunkWriter {
         Ok(true)
     }
 
-    /// Extends a dataset by one chunk along dimension `axis`, up to the length `maximum`, and
-    /// buffers the elements of the chunk. Returns the new length of the dimension. If this is
-    /// impossible, returns `None` and changes nothing. For example, the chunks may be filtered, or
-    /// the dataset may be wider than one chunk in another dimension.
+    /// Appends one chunk to a dataset: extends the dataset along dimension `axis`, up to the length
+    /// `maximum`, and buffers the elements of the chunk. Returns the new length of the dimension.
+    /// If this fast way is impossible, for example because the chunks are filtered, returns `None`
+    /// and changes nothing.
     ///
     /// # Errors
     /// Returns errors of conversions, without a change. Returns errors of the driver.
@@ -212,8 +213,8 @@ impl ChunkWriter {
         Ok(())
     }
 
-    /// Stores the buffered chunks of a chunk writer one by one, because the file already has some
-    /// of them. Chunks in the file keep their addresses.
+    /// Writes each buffered chunk of a chunk writer separately, because the file already has some
+    /// of the chunks. These chunks keep their addresses.
     fn write_each(&self, writing: &mut ChunkWriting<'_, '_>) -> Result<()> {
         let store = writing.edit.store();
         let pieces = self.buffered.bytes.chunks_exact(self.source.chunk_bytes.max(1));

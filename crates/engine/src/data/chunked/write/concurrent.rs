@@ -24,13 +24,14 @@ use crate::data::transfer::{ChunkCache, Due, RowBuffers, Snapshot, WriteSource, 
 use crate::error::Result;
 use crate::store::Store;
 
-/// Smallest number of bytes of dirty chunks that lack no elements at which a concurrent write
-/// flushes these chunks.
+/// Number of bytes of complete dirty chunks from which a concurrent write flushes these chunks. A
+/// dirty chunk counts as complete if all its elements were probably written.
 const MIN_COMPLETE_BYTES: usize = 4 << 20;
 
 impl ChunkedSource {
-    /// Returns whether writes of this chunked dataset run concurrently. Otherwise, its small chunks
-    /// without filters are buffered and written together.
+    /// Returns whether several threads can write to this chunked dataset at the same time.
+    /// Otherwise, the dataset has small chunks without filters, which are buffered and written
+    /// together.
     pub(crate) fn is_written_concurrently(&self) -> bool {
         !self.pipeline.is_empty() || self.chunk_bytes > MAX_BUFFERED_CHUNK_BYTES
     }
@@ -49,8 +50,8 @@ pub trait ChunkAccess {
         work: impl FnOnce(&mut ChunkWriter, &dyn ChunkTable) -> Result<T>,
     ) -> Result<Option<T>>;
 
-    /// Calls `work` with the chunk cache. During the call, a lock keeps other threads from changing
-    /// the structure of the file.
+    /// Calls `work` with the chunk cache, for reading chunks from the file. During the call, a lock
+    /// keeps other threads from changing the structure of the file.
     ///
     /// # Errors
     /// Returns the errors of `work`.
@@ -66,7 +67,8 @@ pub trait ChunkAccess {
         work: impl FnOnce(&mut ChunkWriter, &mut ChunkWriting<'_, '_>) -> Result<T>,
     ) -> Result<Option<T>>;
 
-    /// Returns the store of the file that holds the chunked dataset.
+    /// Returns the `Store` of the file that holds the chunked dataset: the access to the bytes of
+    /// the file.
     fn store(&self) -> &Store;
 }
 
@@ -80,8 +82,8 @@ pub enum Progress {
     Chunks(usize),
 }
 
-/// Writes the selected elements of a chunked dataset with several threads. `source` is the state of
-/// the dataset at the start of the write.
+/// Writes the selected elements of a chunked dataset with several threads. `source` describes the
+/// dataset at the start of the write.
 ///
 /// # Errors
 /// Returns [`Error::Misuse`](crate::Error::Misuse) if the number of elements in `from` differs from
@@ -113,8 +115,9 @@ pub fn write_concurrently(
     Ok(Progress::Done)
 }
 
-/// Flushes dirty chunks of a dataset if their bytes exceed their limit. The most recently changed
-/// chunks stay dirty, because their remaining elements may be written soon.
+/// Limits the dirty chunks of a dataset in memory: flushes some of them if their bytes exceed the
+/// limit. The most recently changed chunks stay dirty, because their remaining elements may be
+/// written soon.
 fn limit_dirty(access: &impl ChunkAccess) -> Result<()> {
     let look = || access.writer(|writer, _| Ok((writer.dirty.load(), writer.dirty_limit)));
     let Some((load, limit)) = look()? else { return Ok(()) };
@@ -136,8 +139,8 @@ fn limit_dirty(access: &impl ChunkAccess) -> Result<()> {
     Ok(())
 }
 
-/// Encodes and stores the dirty chunks of a dataset that are due, with several threads. Chunks that
-/// change in the meantime stay dirty.
+/// Encodes and stores the dirty chunks of a dataset that `due` selects, with several threads.
+/// Chunks that change in the meantime stay dirty.
 ///
 /// # Errors
 /// Returns errors of filters and the driver. Chunks that could not be stored stay dirty.
@@ -149,7 +152,8 @@ pub fn flush_concurrently(access: &impl ChunkAccess, due: Due) -> Result<()> {
     flush.snapshots.chunks(per_batch).try_for_each(|batch| flush.store(batch))
 }
 
-/// The snapshots of a dataset's dirty chunks for one concurrent flush, which encodes them.
+/// One concurrent flush of a dataset: copies of the dirty chunks at its start, which the flush
+/// encodes and stores.
 struct Flush<'a, A: ChunkAccess> {
     access: &'a A,
     source: Arc<ChunkedSource>,
@@ -200,23 +204,23 @@ struct Batch<'a, A> {
     from: &'a WriteSource<'a>,
 }
 
-/// The state in which a write finds a chunk: not stored in the file, read and decoded, or read and
-/// still encoded.
+/// The state of a chunk before a write changes it: not stored in the file, read and decoded, or
+/// read and not yet decoded.
 enum StoredState {
     Nothing,
     Decoded(Arc<[u8]>),
     Stored(ChunkLocation, Vec<u8>),
 }
 
-/// The work that a thread does on one chunk of a batch of a write: to encode a whole chunk, or to
-/// change some elements.
+/// The job of a thread for one chunk of a concurrent write: to encode a chunk that is replaced as a
+/// whole, or to change some elements of a chunk.
 enum BatchJob {
     Whole(Dims),
     Part(Dims, StoredState),
 }
 
-/// The result of a thread's work on one chunk of a batch of a write: encoded bytes, or changed
-/// elements.
+/// The result of a thread's job for one chunk of a concurrent write: the encoded chunk, or the
+/// chunk with changed elements.
 enum BatchResult {
     Encoded(Encoded),
     Changed(Dims, Vec<u8>),
@@ -255,8 +259,8 @@ impl<A: ChunkAccess> Drop for FetchedChunks<'_, A> {
 }
 
 impl<A: ChunkAccess> Batch<'_, A> {
-    /// Writes the chunks of a batch. Returns whether the dataset still has the shape that it had at
-    /// the start of the write.
+    /// Writes the chunks of one batch of a concurrent write. Returns false, possibly before all
+    /// chunks are written, if the shape of the dataset has changed since the start of the write.
     fn write(&self, chunks: Vec<Dims>) -> Result<bool> {
         let (mut whole, mut parts, mut plain) = (Vec::new(), Vec::new(), Vec::new());
         for scaled in chunks {
@@ -302,8 +306,9 @@ impl<A: ChunkAccess> Batch<'_, A> {
         }
     }
 
-    /// Writes the selected elements into the partly written chunks of a batch. Requires that each
-    /// of these chunks is dirty, or was read and has not been replaced in the file since then.
+    /// Writes the selected elements into the partly written chunks of a batch. For this, each chunk
+    /// must be in memory: as a dirty chunk, or as an up-to-date copy from the file. Otherwise,
+    /// returns the list of missing chunks.
     fn put_parts(
         &self,
         writer: &mut ChunkWriter,
@@ -350,8 +355,8 @@ impl<A: ChunkAccess> Batch<'_, A> {
         Ok(Attempt::Written)
     }
 
-    /// Reads the stored chunks of a batch from the file, for changes. Returns `None` if the shape
-    /// of the dataset has changed.
+    /// Fetches the stored chunks of a batch from the file, so that a write can change them. Returns
+    /// `None` if the shape of the dataset has changed.
     fn fetch(&self, chunks: Vec<Dims>, fetched: &mut FetchedChunks<'_, A>) -> Result<Option<Vec<BatchJob>>> {
         if chunks.is_empty() {
             return Ok(Some(Vec::new()));
@@ -389,8 +394,8 @@ impl<A: ChunkAccess> Batch<'_, A> {
         })
     }
 
-    /// Encodes whole chunks of a batch, and writes the selected elements into the decoded chunks of
-    /// the batch.
+    /// Does the work of a concurrent write on the chunks of one batch: encodes chunks that are
+    /// replaced as a whole, and writes the selected elements into all other chunks.
     fn work(&self, jobs: Vec<BatchJob>) -> Result<Vec<BatchResult>> {
         let (source, store, selected, from) = (&**self.source, self.access.store(), self.selected, self.from);
         let work = |rows: &mut RowBuffers, job: BatchJob| {
@@ -417,7 +422,8 @@ impl<A: ChunkAccess> Batch<'_, A> {
     }
 }
 
-/// Calls `work` with each chunk job of a batch, on several threads if the chunks are large enough.
+/// Calls `work` with each job (one chunk) of a batch, on several threads if the chunks are large
+/// enough.
 pub(super) fn each<J: Send, D: Send>(
     jobs: Vec<J>,
     chunk_bytes: usize,
@@ -450,8 +456,8 @@ pub(super) fn encode_whole(
 }
 
 impl ChunkWriter {
-    /// Stores encoded chunks in the file. Each stored chunk replaces the dirty chunk with the same
-    /// coordinates. Copies that threads have read from the file before are out of date.
+    /// Stores encoded chunks in the file and removes the dirty chunks with the same coordinates.
+    /// Marks copies of these chunks that threads have read from the file as out of date.
     pub(super) fn store_encoded<B: AsRef<[u8]>>(
         &mut self,
         writing: &mut ChunkWriting<'_, '_>,
@@ -468,8 +474,8 @@ impl ChunkWriter {
         Ok(())
     }
 
-    /// Marks copies of a dataset's chunks as out of date. Writing threads have read these copies
-    /// from the file.
+    /// Marks the copies of a dataset's chunks that writing threads have read from the file as out
+    /// of date.
     pub fn outdate_fetched(&mut self) {
         self.dirty.outdate_all();
     }

@@ -52,7 +52,8 @@ pub struct ChunkWriter {
     buffered: BufferedChunks,
 }
 
-/// Access to the file and to the chunk index during one write to a chunked dataset.
+/// The access to the file, to the table of chunk locations and to the chunk cache that one write to
+/// a chunked dataset needs.
 #[derive(Debug)]
 pub struct ChunkWriting<'w, 'e> {
     /// The access to change the file.
@@ -110,8 +111,8 @@ impl ChunkWriter {
         self.write_from(&mut ChunkWriting { edit, table, cache }, selection, 0, from)
     }
 
-    /// Writes the selected elements of a chunked dataset. Skips the elements of the first `done`
-    /// chunks, which are already written.
+    /// Writes the selected elements of a chunked dataset from a later chunk on. Skips the first
+    /// `done` chunks with selected elements, which are already written.
     ///
     /// # Errors
     /// Returns the errors of [`write`](Self::write).
@@ -163,8 +164,8 @@ impl ChunkWriter {
         Ok(())
     }
 
-    /// Returns the coordinates of a chunk if the selection consists of exactly the elements of this
-    /// chunk, in the order of the chunk.
+    /// Returns the coordinates of the only chunk in the selection. Returns `None` unless the
+    /// selection consists of exactly the elements of this chunk, in the order of the chunk.
     fn only_chunk(&self, selection: &Selection) -> Option<Dims> {
         let Selection::Hyperslab(Hyperslab::Regular(slab)) = selection else { return None };
         let grid = &self.source.grid;
@@ -413,8 +414,8 @@ fn filled(source: &ChunkedSource, needs_fill: bool) -> Result<Vec<u8>> {
     Ok(chunk)
 }
 
-/// Size in bytes of the largest chunk for which optional filters are used even if they make the
-/// chunk longer.
+/// Size in bytes of the largest chunk that may become longer through optional filters. For larger
+/// chunks, optional filters are used only if they make the chunk shorter.
 const MAX_GROWING_BYTES: u64 = (4 << 30) - (64 << 20);
 
 /// Encodes a chunk with the filters of the dataset. Returns the bytes to store, and the filter mask

@@ -8,19 +8,18 @@ use super::selected::Selected;
 use crate::data::transfer::{RowBuffers, WriteSource};
 use crate::error::Result;
 
-/// The divisor for the decision about a partly written chunk. The limit is the chunk's number of
-/// elements divided by this number. If the range from the first to the last written element is at
-/// least as long as the limit, the chunk stays dirty. Otherwise, only the written elements are
-/// stored.
+/// The divisor in the rule by which a partly written new chunk stays in memory as a dirty chunk.
+/// The chunk stays if the range from its first to its last written element is long enough: at least
+/// the number of the chunk's elements divided by this divisor.
 const MIN_SPAN_DIVISOR: u64 = 64;
 
-/// Smallest number of chunks that must fit into the chunk writer's limit of dirty bytes. If fewer
-/// chunks fit, no partly written chunk stays dirty.
+/// Smallest number of chunks that the memory limit for dirty chunks must allow. If the chunks are
+/// so large that fewer chunks fit, no partly written chunk stays in memory.
 const MIN_CHUNKS_IN_LIMIT: usize = 4;
 
 impl ChunkWriter {
-    /// Writes the selected elements into a chunk in memory, if the chunk is dirty. Returns whether
-    /// the elements were written.
+    /// Writes the selected elements into a dirty chunk in memory. Returns false, without a write,
+    /// if the chunk is not dirty.
     pub(super) fn put_dirty(
         &mut self,
         scaled: &Dims,

@@ -100,10 +100,10 @@ impl ChunkWriter {
         writing.table.insert(writing.edit, &locations)
     }
 
-    /// Changes the shape of a chunked dataset. Chunks outside the new shape are freed. In chunks
-    /// that lie partly outside the new shape, the elements outside get the fill value. If partial
-    /// chunks at the edge are not filtered, chunks that become or cease to be edge chunks are
-    /// encoded again.
+    /// Changes the shape of a chunked dataset. Frees the chunks outside the new shape, and writes
+    /// the fill value to elements outside the new shape in the remaining chunks. If the dataset
+    /// leaves its edge chunks unfiltered, encodes chunks again that become or cease to be edge
+    /// chunks.
     ///
     /// # Errors
     /// Returns errors of filters and the driver.
@@ -140,9 +140,9 @@ impl ChunkWriter {
         Ok(())
     }
 
-    /// Writes the fill value to all chunks that a resize adds to the dataset. A chunk with
-    /// permanent file space may still hold old elements, from an earlier time at which the dataset
-    /// was larger.
+    /// Writes the fill value to all chunks that a resize adds to the dataset. This is necessary if
+    /// chunks keep their file space permanently: they may still hold elements from an earlier time
+    /// at which the dataset was larger.
     fn blank_new(&self, writing: &mut ChunkWriting<'_, '_>, before: &ChunkGrid) -> Result<()> {
         let (store, grid) = (writing.edit.store(), &self.source.grid);
         let chunk = filled(&self.source, true)?;

@@ -74,8 +74,8 @@ impl<'a> Selected<'a> {
         })
     }
 
-    /// Returns whether a write's selection contains all elements of the chunk with the given
-    /// coordinates.
+    /// Returns whether a write covers the chunk with the given coordinates, that is, replaces all
+    /// elements of the chunk.
     pub(super) fn covers(&self, scaled: &[u64]) -> bool {
         match self {
             Self::Tiles(tiling) => tiling.covers(scaled),
@@ -93,8 +93,8 @@ impl<'a> Selected<'a> {
         }
     }
 
-    /// Returns an estimate of the distance, in elements, between the first and the last element of
-    /// a chunk that a write replaces. If estimating takes too long, returns 0.
+    /// Returns the approximate number of elements from the first to the last element that a write
+    /// replaces in a chunk. Returns 0 if the estimate takes too long.
     pub(super) fn reach_in(&self, scaled: &[u64]) -> Result<u64> {
         let Self::Tiles(tiling) = self else { return Ok(self.count_in(scaled)) };
         let spans = tiling.pieces(scaled)?;

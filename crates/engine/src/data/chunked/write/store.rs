@@ -14,7 +14,8 @@ use crate::data::transfer::{WriteSource, byte_count, parallel};
 use crate::error::{Error, Result};
 use crate::store::{ByteRows, SpaceKind, Store};
 
-/// Stores the selected elements of new chunks without filters in the file.
+/// Stores new chunks without filters in the file, with the selected elements of a write. All other
+/// elements get the fill value.
 pub(super) fn new_plain(
     source: &ChunkedSource,
     writing: &mut ChunkWriting<'_, '_>,
@@ -81,8 +82,8 @@ pub(super) fn new_zeros(
     Ok(locations)
 }
 
-/// Copies the elements of several chunks from the write source into a buffer. The buffer is then
-/// written to the file.
+/// Fills the buffer of one stage of a write: copies the elements of several chunks from the write
+/// source into the buffer, which is then written to the file.
 fn fill_stage(
     source: &ChunkedSource,
     selected: &Selected<'_>,
@@ -138,9 +139,9 @@ fn write_direct(
     Ok(at)
 }
 
-/// Returns two values for a chunk: the index of its first element in the caller's buffer, and its
-/// number of elements. Returns `None` if the write does not replace all elements of the chunk, or
-/// if the elements are not contiguous in the buffer.
+/// Returns the contiguous run of elements in the caller's buffer that form a whole chunk: the index
+/// of the first element, and the number of elements. Returns `None` if the write replaces only part
+/// of the chunk, or if the elements are not contiguous in the buffer.
 fn run_of(source: &ChunkedSource, selected: &Selected<'_>, scaled: &Dims) -> Result<Option<(u64, u64)>> {
     let Some(tiling) = selected.tiling() else { return Ok(None) };
     let pieces = tiling.pieces(scaled)?;
@@ -161,7 +162,8 @@ pub(super) fn stored_bytes<'a>(
     Ok(run.and_then(|(position, count)| from.as_stored(position, count)))
 }
 
-/// Writes the selected elements into stored unfiltered chunks, in place in the file.
+/// Writes the selected elements into chunks that are already stored without filters, in place in
+/// the file.
 pub(super) fn old_plain(
     source: &ChunkedSource,
     store: &Store,
@@ -188,8 +190,8 @@ pub(super) fn old_plain(
     chunks.iter().try_for_each(|chunk| change(&mut buffer, chunk))
 }
 
-/// Reads the range of a stored chunk from the first to the last selected element, changes the
-/// selected elements, and writes the range to the file.
+/// Changes the selected elements of a stored unfiltered chunk in the file. Rewrites the whole span
+/// of bytes from the first to the last selected element, unless the elements are far apart.
 fn change_span(
     source: &ChunkedSource,
     store: &Store,
@@ -257,7 +259,8 @@ fn write_runs(
     Ok(())
 }
 
-/// The range of bytes that a stored chunk takes in the file, as a target of writes.
+/// The range of bytes of one stored unfiltered chunk in the file, into which a write stores
+/// elements.
 struct Span<'a> {
     store: &'a Store,
     location: &'a ChunkLocation,

@@ -42,8 +42,8 @@ struct Strip {
     count: usize,
 }
 
-/// Two offsets of the start of a row of a chunk's elements: in the write source, and in the chunk.
-/// Both count in bytes from the chunk's first row.
+/// One row of a chunk's elements, as two offsets in bytes from the chunk's first row: the offset of
+/// the row in the write source, and its offset in the chunk.
 struct StripRow {
     source: u64,
     chunk: u64,
@@ -58,8 +58,9 @@ struct StripBatch {
 }
 
 impl ChunkWriter {
-    /// Writes a selection that is a box of small chunks and begins at the start of a chunk. For
-    /// every other selection, returns false and writes nothing.
+    /// Writes a selection strip by strip (a strip is a row of small chunks), if the selection is a
+    /// box that begins at the start of a chunk. For every other selection, returns false and writes
+    /// nothing.
     pub(super) fn write_strips(
         &mut self,
         writing: &mut ChunkWriting<'_, '_>,
@@ -147,8 +148,8 @@ impl Strips {
         })
     }
 
-    /// Moves to the next batch of strips (rows of small chunks). Returns whether a next batch
-    /// exists.
+    /// Moves to the next batch of strips (rows of small chunks) and returns true. Returns false
+    /// after the last batch.
     fn next_batch(&mut self, batch: &mut StripBatch) -> bool {
         batch.strips.clear();
         batch.chunks.clear();
