@@ -41,8 +41,8 @@ impl StructuredForm {
         self.clipped(scaled, self.read_unclipped(store, scaled, location)?)
     }
 
-    /// Reads a structured chunk from the file and decodes it. Keeps elements outside the shape of
-    /// the dataset.
+    /// Reads a structured chunk from the file and decodes it. Unlike other reads, does not clip the
+    /// chunk: keeps elements outside the shape of the dataset.
     pub(in crate::data) fn read_unclipped(
         &self,
         store: &Store,
@@ -153,8 +153,8 @@ impl StructuredForm {
         Ok(())
     }
 
-    /// Decodes the sections of a structured chunk with their filters, and leaves the sections'
-    /// checksums in place.
+    /// Undoes the filters of a structured chunk's sections, and leaves the checksums at the ends of
+    /// the sections in place.
     fn unfilter<'s>(
         &self,
         store: &Store,
@@ -246,8 +246,8 @@ impl StructuredForm {
         }
     }
 
-    /// Returns the set of a structured chunk's defined elements, and their values in ascending
-    /// order of offsets.
+    /// Pairs the defined elements of a structured chunk with their values. Returns the set of the
+    /// elements, and the values in ascending order of the elements' offsets in the chunk.
     fn pairs(
         &self,
         location: &StructuredLocation,
@@ -296,8 +296,8 @@ impl StructuredForm {
         Ok(DefinedChunk { defined, values, heap: taken.map_err(|error| error.at(location.address))? })
     }
 
-    /// Removes elements outside the shape of the dataset from a structured chunk, because other
-    /// programs may leave such elements.
+    /// Clips a structured chunk to the shape of the dataset: removes elements outside the shape,
+    /// which other programs may leave in a chunk.
     pub(in crate::data) fn clipped(&self, scaled: &[u64], chunk: DefinedChunk) -> Result<DefinedChunk> {
         let inside = self.inside(scaled)?;
         if inside.count.as_slice() == self.grid.chunk() || !self.kind.is_sparse() {

@@ -12,21 +12,20 @@ use crate::data::transfer::DefinedChunk;
 use crate::error::{Error, Result};
 use crate::store::Store;
 
-/// Smallest size of the byte planes of a structured chunk's section that are encoded with separate
-/// codes, in bytes. A byte plane holds one byte of each element. Sections are small, and their byte
-/// planes differ.
+/// Smallest byte plane of a structured chunk's section, in bytes, for which encoders use codes of
+/// its own. A byte plane holds the bytes at one position of all elements.
 const MIN_PLANE_BYTES: usize = 128;
 
 /// Size in bytes of the largest section of a structured chunk that may be encoded with the
 /// encoder's fast level. In such small sections, preparing the encoder takes longer than encoding.
 const MAX_FAST_BYTES: usize = 4 << 10;
-/// Largest ratio of the encoded size of a structured chunk's section with the encoder's fast level
-/// to the size with other levels. At a larger ratio, the fast level is not used.
+/// Largest ratio at which the encoder's fast level is used for a section of structured chunks. The
+/// ratio is the encoded size with the fast level, divided by the size with other levels.
 const FAST_RATIO: (usize, usize) = (100, 140);
 
-/// Largest ratio of two encoded sizes of a structured chunk's section. The first size results from
-/// a fast search for only repetitions of one byte, the second from a complete search. At a larger
-/// ratio, the complete search is used.
+/// Largest ratio at which encoders search a section of structured chunks only for runs
+/// (repetitions) of one byte. The ratio is the encoded size after this fast search, divided by the
+/// size after a complete search.
 const RUNS_ONLY_RATIO: (usize, usize) = (100, 102);
 
 impl StructuredForm {

@@ -28,8 +28,8 @@ pub enum ChunkKind {
     DenseVariable,
 }
 
-/// The properties of one section of structured chunks that all structured chunks of a dataset
-/// share.
+/// The properties of one section of structured chunks, for example the first one. All structured
+/// chunks of a dataset share these properties.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SectionForm {
     /// The filter pipeline of the section.
@@ -44,8 +44,8 @@ pub struct SectionForm {
     pub fast: bool,
 }
 
-/// The properties of a dataset, from its object header, that determine the form of its structured
-/// chunks.
+/// The facts about a dataset that determine the form of its structured chunks: the shape, the
+/// datatype and other properties from the object header.
 #[derive(Debug, Clone)]
 pub struct StructuredFacts<'a> {
     /// The address of the dataset's object header.
@@ -196,8 +196,8 @@ impl StructuredForm {
         })
     }
 
-    /// Returns the set of selected elements of a structured chunk, or `None` if the selection
-    /// contains the whole chunk.
+    /// Returns the set of wanted elements of a structured chunk, which are the elements in the
+    /// selection of a read. Returns `None` if the selection contains the whole chunk.
     pub(in crate::data) fn wanted_in(&self, wanted: &Ordered, scaled: &[u64]) -> Result<Option<DefinedSet>> {
         let inside = self.grid.region(scaled)?;
         let whole = wanted.axes().is_some_and(|axes| {
@@ -212,9 +212,9 @@ impl StructuredForm {
         self.selected_in(wanted, scaled).map(Some)
     }
 
-    /// Returns the set of selected elements of a structured chunk whose defined elements are
-    /// `defined`. Returns `None` if the selection contains the whole chunk. The returned set may
-    /// lack selected elements that are undefined.
+    /// Returns the set of wanted elements of a structured chunk with the defined elements
+    /// `defined`. Wanted elements are the elements in the selection of a read. The set may lack
+    /// undefined elements. Returns `None` if the selection contains the whole chunk.
     pub(in crate::data) fn wanted_of(
         &self,
         wanted: &Ordered,
@@ -267,13 +267,13 @@ impl StructuredForm {
         Ok(!self.filtered || (self.edges_unfiltered && self.grid.is_edge(scaled)?))
     }
 
-    /// Returns whether the fields of structured chunk metadata have only one possible order in a
-    /// dataset.
+    /// Returns whether the metadata of a dataset's structured chunks can have only one order of
+    /// fields.
     pub fn has_one_metadata_order(&self) -> bool {
         self.metadata_orders().len() == 1
     }
 
-    /// Returns the possible orders of the fields in the stored metadata of a structured chunk.
+    /// Returns the orders that the fields in the stored metadata of a structured chunk can have.
     pub(in crate::data) fn metadata_orders(&self) -> &'static [Option<MetadataOrder>] {
         match (self.filtered, self.order) {
             (false, _) => &[None],

@@ -17,7 +17,8 @@ const MAX_DEPTH: usize = 64;
 /// Largest number of variable-length data descriptors in one element of a structured chunk.
 const MAX_FIELDS: usize = 1 << 16;
 
-/// The byte offsets of variable-length data descriptors in one element of a datatype.
+/// The places in an element of a datatype that hold descriptors of variable-length data, as byte
+/// offsets.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct VariableFields {
     size: usize,
@@ -36,7 +37,8 @@ struct Field {
 }
 
 impl VariableFields {
-    /// Returns the byte offsets of the variable-length data descriptors in elements of a datatype.
+    /// Returns the places of variable-length data descriptors in the elements of `datatype`, as
+    /// byte offsets.
     ///
     /// # Errors
     /// Returns [`Error::Unsupported`] for sequences that are nested too deeply, and for too many

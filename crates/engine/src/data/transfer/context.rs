@@ -10,7 +10,8 @@ use crate::error::Result;
 use crate::memory::lengthen;
 use crate::store::Store;
 
-/// Largest number of sets of read buffers that a file keeps in memory for later operations.
+/// Largest number of sets of read buffers (each for one thread) that a file keeps in memory for
+/// later operations.
 const MAX_KEPT_BUFFERS: usize = 64;
 /// Largest capacity in bytes of a read buffer that a file keeps for later operations.
 const MAX_KEPT_BYTES: usize = 4 << 20;
@@ -49,8 +50,9 @@ pub struct ReadContext<'a> {
 }
 
 impl Resources {
-    /// Creates the shared raw data resources of a file with empty caches. The caches of flat chunks
-    /// and of structured chunks hold up to `chunk_cache_bytes` bytes each.
+    /// Creates the shared raw data resources of a file, with empty caches for decoded chunks.
+    /// Ordinary chunks and structured chunks have separate caches, of up to `chunk_cache_bytes`
+    /// bytes each.
     pub fn new(chunk_cache_bytes: u64) -> Self {
         Self {
             chunks: ChunkCache::new(chunk_cache_bytes),

@@ -11,7 +11,7 @@ use hyperslab_dataspace::Dims;
 use super::DefinedChunk;
 use crate::data::chunk_index::ChunkBox;
 
-/// Largest number of removed dirty chunks whose memory is kept for new chunks.
+/// Largest number of removed dirty chunks whose memory is kept in reserve for new chunks.
 const MAX_SPARE_CHUNKS: usize = 8;
 
 /// A trait of decoded chunks that a table of dirty chunks can hold.
@@ -73,8 +73,8 @@ impl<C> Dirty<C> {
     }
 }
 
-/// The choice of the dirty chunks that a flush of a dataset encodes: all chunks, chunks that lack
-/// no elements, or the least recently changed chunks.
+/// The choice of the dirty chunks that are due in a flush of a dataset: all chunks, the chunks that
+/// lack no elements, or the least recently changed chunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Due {
     /// All chunks.
@@ -90,7 +90,8 @@ pub enum Due {
     },
 }
 
-/// The numbers of bytes of a dataset's dirty chunks, by their state.
+/// The memory load of a dataset's dirty chunks: the bytes of all chunks, of chunks that no thread
+/// encodes, and of chunks that lack no elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::data) struct Load {
     /// The bytes of all chunks.
@@ -142,7 +143,7 @@ impl<C: DirtyChunk> DirtyChunks<C> {
         self.peak_bytes
     }
 
-    /// Returns the number of bytes of a dataset's dirty chunks in each state.
+    /// Returns the memory load of a dataset's dirty chunks: their bytes in each state.
     pub(in crate::data) fn load(&self) -> Load {
         let idle = self.bytes - self.encoding;
         Load { all: self.bytes, idle, complete: self.complete }
@@ -257,9 +258,9 @@ impl<C: DirtyChunk> DirtyChunks<C> {
         wanted.map(|(scaled, _)| scaled.clone()).collect()
     }
 
-    /// Returns the largest change number of the dirty chunks that a flush includes, if the flush is
-    /// limited to the least recently changed chunks. For other flushes, returns the largest
-    /// possible number.
+    /// Returns the change number of the newest chunk among the oldest dirty chunks, to which a
+    /// flush is limited. A later change has a larger number. For flushes without this limit,
+    /// returns the largest possible number.
     fn oldest(&self, due: Due) -> u64 {
         let Due::Oldest { mut keep } = due else { return u64::MAX };
         let idle = self.chunks.values().filter(|dirty| !dirty.encoding);
@@ -275,7 +276,8 @@ impl<C: DirtyChunk> DirtyChunks<C> {
         goes.map_or(0, |(changed, _)| changed)
     }
 
-    /// Returns snapshots of the dirty chunks that a flush includes, for encoding.
+    /// Returns snapshots (copies at this moment) of the dirty chunks that are due in a flush, for
+    /// encoding.
     pub(in crate::data) fn snapshots(&mut self, due: Due) -> Vec<Snapshot<C>> {
         let until = self.oldest(due);
         let mut snapshots = Vec::new();
@@ -335,8 +337,8 @@ impl<C: DirtyChunk> DirtyChunks<C> {
         self.changes
     }
 
-    /// Records that a thread no longer uses a chunk that it has read from the file. The thread has
-    /// either inserted the chunk into the table of dirty chunks or dropped it.
+    /// Records the end of a read of a stored chunk for a change. The thread has either inserted the
+    /// chunk that it has read into the table of dirty chunks, or dropped it.
     pub(in crate::data) fn fetched(&mut self, scaled: &Dims, number: u64) {
         if let Some(numbers) = self.fetched.get_mut(scaled) {
             numbers.retain(|other| *other != number);

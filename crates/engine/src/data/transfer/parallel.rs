@@ -24,8 +24,8 @@ pub(in crate::data) fn use_threads_unlocked(count: usize, chunk_bytes: usize) ->
         && crate::store::parallel::current_num_threads() > 1
 }
 
-/// Returns the total size in bytes of `count` decoded chunks of `chunk_bytes` bytes. The product of
-/// two numbers of 64 bits always fits.
+/// Returns the total size in bytes of `count` decoded chunks of `chunk_bytes` bytes. The size has
+/// 128 bits and cannot overflow.
 pub(in crate::data) fn chunks_bytes(count: usize, chunk_bytes: usize) -> u128 {
     u128::from(to_u64(count)) * u128::from(to_u64(chunk_bytes))
 }
@@ -59,7 +59,8 @@ pub(in crate::data) fn each_group<'c>(
 }
 
 /// Divides the tiles of a selection (its parts in single chunks or blocks) into groups of the given
-/// sizes. Calls `work` with each group of tiles and the value of the group.
+/// sizes. Calls `work` with each group of tiles and with the value that `groups` pairs with its
+/// size.
 pub(in crate::data) fn each<'c, T: Send>(
     store: &Store,
     tiles: Tiles<'c>,

@@ -6,8 +6,8 @@ use hyperslab_datatype::convert::Conversion;
 use super::{FillElement, Transform};
 use crate::error::{Error, Result};
 
-/// The read target: the buffer that a read fills with the selected elements, in the order of the
-/// selection, and the conversion to memory.
+/// The target of a read: the buffer that the read fills with the selected elements, in the order of
+/// the selection, and the conversion to memory.
 #[derive(Debug)]
 pub struct ReadTarget<'a> {
     bytes: &'a mut [u8],
@@ -57,8 +57,8 @@ impl<'a> ReadTarget<'a> {
         if self.holds(fill) { Ok(()) } else { self.transform.fill_run(fill, self.bytes) }
     }
 
-    /// Returns the buffer of the read target as a canvas. The parts of the selection in single
-    /// chunks (tiles) are copied into it.
+    /// Returns the buffer of the read target as a canvas, into which reads copy tiles: the parts of
+    /// the selection in single chunks.
     pub(in crate::data) fn canvas(&mut self, tiling: &Tiling) -> Result<Canvas<'_>> {
         Ok(Canvas::packed(self.bytes, tiling.shape(), self.transform.size())?)
     }

@@ -56,8 +56,8 @@ pub trait Sink: Send + std::fmt::Debug {
     /// Returns an error if the chunk index is damaged.
     fn free(&mut self, writing: &mut SinkContext<'_, '_>) -> Result<()>;
 
-    /// Writes the state of a dataset's chunk index into the layout message. Returns whether the
-    /// message changed.
+    /// Notes the state of a dataset's chunk index in the layout message `layout`. Returns whether
+    /// the message changed.
     fn note_layout(&self, _layout: &mut Layout) -> bool {
         false
     }
@@ -73,8 +73,8 @@ pub trait Sink: Send + std::fmt::Debug {
         true
     }
 
-    /// Declares that the caller will write all elements of the dataset. Newly allocated storage
-    /// then needs no fill values.
+    /// Declares that the caller will soon write all elements of the dataset. New storage is then
+    /// allocated without fill values.
     fn expect_all(&mut self) {}
 }
 

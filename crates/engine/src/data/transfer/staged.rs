@@ -17,8 +17,8 @@ pub(crate) const STAGE_BYTES: usize = 1 << 20;
 /// Number of filled buffers for each filling thread of a write that may wait for the thread that
 /// writes to the file.
 const WAITING_PER_THREAD: usize = 2;
-/// Smallest and largest limit for the number of filled buffers that may wait for the thread that
-/// writes to the file.
+/// Bounds of the limit for filled buffers that wait for the thread that writes to the file: the
+/// smallest and the largest limit.
 const WAITING_STAGES: (usize, usize) = (4, 16);
 
 /// Writes the bytes of chunks to the file one after the other. Combines small chunks that are
@@ -47,8 +47,8 @@ pub(in crate::data) fn write_joined<'c>(
     if joined.is_empty() { Ok(()) } else { store.write_raw(start, &joined) }
 }
 
-/// The reusable buffer of one stage (one part) of a write. Before it is filled, the buffer holds
-/// the bytes of an earlier stage.
+/// The reusable buffer of one stage of a write: a part that is filled first and then written to the
+/// file. Before it is filled, the buffer holds the bytes of an earlier stage.
 #[derive(Debug, Default)]
 pub(crate) struct StageBuffer {
     bytes: Vec<u8>,
@@ -80,8 +80,8 @@ impl StageBuffer {
     }
 }
 
-/// Fills a buffer for each of the `stages` stages (parts) of a write and writes each buffer to the
-/// file. If `parallel` is true, all threads fill buffers. One thread writes the buffers, in
+/// Fills a buffer for each of the `stages` stages (parts) of a write, and writes each buffer to the
+/// file. If `parallel` is true, several threads fill buffers, and one thread writes them in
 /// approximate order.
 pub(crate) fn each<F, W>(store: &Store, stages: usize, parallel: bool, fill: F, write: W) -> Result<()>
 where
@@ -154,8 +154,8 @@ impl State {
     }
 }
 
-/// A guard for the stages (parts) of a write. When the guard is dropped, no further stages are
-/// filled.
+/// A guard for the end of a write in stages (parts). When the guard is dropped, the threads fill no
+/// further stages.
 struct End<'a>(&'a Stages);
 
 impl Drop for End<'_> {
@@ -165,8 +165,8 @@ impl Drop for End<'_> {
     }
 }
 
-/// A guard for one stage (part) of a write. When the guard is dropped, also after a panic, the
-/// stage counts as no longer being filled.
+/// A guard for the filling of one stage (part) of a write. When the guard is dropped, also after a
+/// panic, the filling of the stage counts as ended.
 struct Filling<'a> {
     line: &'a Stages,
     done: Option<Result<(usize, StageBuffer)>>,

@@ -61,9 +61,8 @@ impl<'a> Transform<'a> {
         }
     }
 
-    /// Fills a tile of the read target: the part for the selected elements of one chunk. The
-    /// elements are copied or converted. `chunk` holds the bytes of the chunk from its element
-    /// `first` on.
+    /// Copies or converts the selected elements of one chunk into a tile, which is their part of
+    /// the read target. `chunk` holds the bytes of the chunk from its element `first` on.
     pub(in crate::data) fn tile(
         &self,
         tile: &mut Tile<'_>,

@@ -11,8 +11,8 @@ use crate::error::{Error, Result};
 /// Smallest length in bytes of a run of elements that a write converts directly into the chunk.
 const MIN_DIRECT_BYTES: u64 = 512;
 
-/// The write source: a buffer with the elements that a write stores, in the order of the selection,
-/// and the conversion from memory.
+/// The source of a write: a buffer with the elements that the write stores, in the order of the
+/// selection, and the conversion from memory.
 #[derive(Debug, Clone, Copy)]
 pub struct WriteSource<'a> {
     bytes: &'a [u8],
@@ -32,8 +32,8 @@ impl<'a> WriteSource<'a> {
         Self { bytes, transform: Transform::conversion(conversion), partial: false, heap: None }
     }
 
-    /// Sets whether the conversion of the write source skips members of the elements. If it does,
-    /// the write first reads the elements that it replaces.
+    /// Sets whether the write source has only some members of compound elements. If it has, a write
+    /// first reads the elements that it replaces.
     #[must_use]
     pub fn partial(mut self, partial: bool) -> Self {
         self.partial = partial;
@@ -54,7 +54,8 @@ impl<'a> WriteSource<'a> {
         self.heap
     }
 
-    /// Returns whether a write from the write source keeps some members of the stored elements.
+    /// Returns whether the write source has only some members of compound elements. A write then
+    /// keeps the other members of the stored elements.
     pub(crate) fn is_partial(&self) -> bool {
         self.partial
     }

@@ -34,8 +34,9 @@ struct Contents {
     limit: u64,
 }
 
-/// Returns the width of addresses in a variable-length descriptor, from the length of the
-/// descriptor. Besides the address, a descriptor has a count and an index of four bytes each.
+/// Returns the file parameters for decoding a variable-length descriptor: the width of its address,
+/// from the length of the descriptor. Besides the address, a descriptor has a count and an index of
+/// four bytes each.
 ///
 /// # Errors
 /// Returns [`Error::Corrupt`] if the descriptor is too short or too long.
@@ -47,8 +48,8 @@ fn params_of(descriptor: &[u8]) -> Result<FileParams> {
     Ok(FileParams { size_of_offsets: width, ..FileParams::DEFAULT })
 }
 
-/// Returns the global heap collection address that marks elements of a foreign heap. It is the
-/// largest address of the given width that is not the undefined address.
+/// Returns the global heap collection address that marks elements whose data is in a foreign heap
+/// in memory. It is the largest address of the given width that is not the undefined address.
 fn collection(params: FileParams) -> Address {
     let bits = u32::from(params.size_of_offsets) * 8;
     let undefined = u64::MAX >> (u64::BITS - bits.clamp(8, u64::BITS));

@@ -64,8 +64,8 @@ enum Contents {
 }
 
 impl VariableLengthValue {
-    /// Reads the stored items of a variable-length element from the global heap. The element has
-    /// its length in 4 bytes and a global heap ID.
+    /// Reads the items of a variable-length element from the file's global heap. The bytes
+    /// `element` are the element as stored: its length in 4 bytes, and a global heap ID.
     pub fn read(store: &Store, heap: &GlobalHeap, element: &[u8]) -> Result<Self> {
         Ok(match descriptor(store, element)? {
             Some((count, id)) => Self { count, contents: Some(Contents::Stored(heap.get(store, id)?)) },
@@ -73,8 +73,8 @@ impl VariableLengthValue {
         })
     }
 
-    /// Reads the items of a variable-length element, whose items may be in the file's global heap
-    /// or in the heap `foreign`.
+    /// Reads the items of a variable-length element from the heap `foreign` in memory, if they are
+    /// there, or else from the file's global heap.
     pub fn read_of(
         store: &Store,
         heap: &GlobalHeap,

@@ -78,8 +78,9 @@ pub fn extent(
         .collect())
 }
 
-/// Returns the number of a virtual dataset's numbered source datasets, up to the last one that
-/// exists. The search ends after more than `gap` consecutive missing source datasets.
+/// Returns the number of available source datasets of a virtual dataset whose sources are numbered,
+/// up to the last source that exists. The search ends after more than `gap` consecutive missing
+/// sources.
 fn available(mapping: &Mapping, gap: u64, sources: &dyn SourceShapes) -> Result<u64> {
     let (mut number, mut available) = (0_u64, 0_u64);
     // `number` is never less than `available`.

@@ -20,7 +20,8 @@ pub struct Mapping {
     pub(super) growth: Growth,
 }
 
-/// The growth of a mapping of a virtual dataset, whose selections are unlimited in a dimension.
+/// The way in which a mapping of a virtual dataset grows: not at all, with its source dataset, or
+/// by further source datasets.
 #[derive(Debug)]
 pub(super) enum Growth {
     /// The selections are limited.
@@ -36,8 +37,9 @@ pub(super) enum Growth {
     Datasets(Slices),
 }
 
-/// The unlimited dimension of a hyperslab in a virtual dataset's mapping. Along this dimension, the
-/// hyperslab has either an unlimited number of blocks or one unlimited block.
+/// The unlimited dimension of a hyperslab in a virtual dataset's mapping. Each selected coordinate
+/// in this dimension is a slice. The hyperslab has an unlimited number of blocks, or one unlimited
+/// block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Slices {
     pub(super) dimension: usize,
@@ -82,7 +84,8 @@ impl Name {
         self.parts.len() > 1
     }
 
-    /// Returns the source name of a virtual dataset for the block with the given number.
+    /// Returns the source name of a virtual dataset for the block with the number `block`, which
+    /// replaces the placeholders.
     pub(super) fn of(&self, block: u64) -> Vec<u8> {
         self.parts.join(block.to_string().as_bytes())
     }
@@ -118,8 +121,8 @@ impl Slices {
         Ok(found)
     }
 
-    /// Returns the number of selected coordinates of a hyperslab's unlimited dimension that are
-    /// less than `size`.
+    /// Returns the number of slices before the coordinate `size`: the selected coordinates of a
+    /// hyperslab's unlimited dimension that are less than `size`.
     pub(super) fn before(&self, size: u64) -> u64 {
         let Some(reach) = size.checked_sub(self.start) else { return 0 };
         if self.block == UNLIMITED {
@@ -132,8 +135,8 @@ impl Slices {
     }
 
     /// Returns the smallest size of a hyperslab's unlimited dimension that contains `slices`
-    /// selected coordinates. If `with_gap` is true, the size also includes the unselected
-    /// coordinates after the last selected one. Returns `None` if the size exceeds 64 bits.
+    /// selected coordinates. If `with_gap` is true, adds the unselected coordinates up to the next
+    /// selected one. Returns `None` if the size exceeds 64 bits.
     pub(super) fn extent(&self, slices: u64, with_gap: bool) -> Option<u64> {
         if slices == 0 {
             return Some(if with_gap { self.start } else { 0 });
@@ -194,14 +197,14 @@ impl Mapping {
         Ok(Self { file, dataset, shown, source, growth })
     }
 
-    /// Returns whether the shape of the virtual dataset depends on the source datasets of this
-    /// mapping.
+    /// Returns whether a mapping grows with its source datasets, so that the shape of the virtual
+    /// dataset depends on them.
     pub fn grows(&self) -> bool {
         !matches!(self.growth, Growth::None)
     }
 
-    /// Returns the end (exclusive) of a mapping's selection in each dimension of the virtual
-    /// dataset. In an unlimited dimension, the end is 0.
+    /// Returns the reach of a mapping's selection in the virtual dataset: its end (exclusive) in
+    /// each dimension. In an unlimited dimension, the end is 0.
     pub(super) fn reach(&self, rank: usize) -> Result<Dims> {
         reach(&self.shown, rank)
     }
@@ -218,8 +221,8 @@ impl Mapping {
     }
 }
 
-/// Returns the end (exclusive) of a selection in each dimension. In an unlimited or empty
-/// dimension, the end is 0.
+/// Returns the reach of a selection: its end (exclusive) in each dimension. In an unlimited or
+/// empty dimension, the end is 0.
 ///
 /// # Errors
 /// Returns [`Error::Corrupt`] if an end exceeds 64 bits.
@@ -250,7 +253,7 @@ pub(super) fn reach(selection: &Selection, rank: usize) -> Result<Dims> {
     Ok(reach)
 }
 
-/// Creates an error about a selection of a virtual dataset's mapping whose end exceeds 64 bits.
+/// Creates the error that the end of a selection in a virtual dataset's mapping exceeds 64 bits.
 pub(super) fn beyond() -> Error {
     Error::corrupt(NAME, "selection", "an end of at most 64 bits", "more")
 }

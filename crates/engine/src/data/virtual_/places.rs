@@ -30,7 +30,8 @@ pub enum Places {
     },
 }
 
-/// A run of elements that are contiguous in a request to a virtual dataset and in a mapping.
+/// A run of elements that are contiguous in two orders: in a request to a virtual dataset, and in
+/// one of the virtual dataset's mappings.
 #[derive(Debug)]
 pub struct MappedRun {
     /// The number of elements before the run in the mapping.
@@ -46,8 +47,8 @@ impl Places {
         Ok(Self::Part { dims: dims.clone(), selection, count })
     }
 
-    /// Converts runs of a virtual dataset's mapped elements to two lists: the blocks of the source
-    /// dataset, and the positions of the elements in the request.
+    /// Converts runs of mapped elements of a virtual dataset to two values: the blocks of the
+    /// source dataset that hold the elements, and the positions of the elements in the request.
     ///
     /// # Errors
     /// Returns [`Error::Internal`] if the positions of a run exceed 64 bits.
@@ -88,8 +89,8 @@ impl Places {
         }
     }
 
-    /// Returns the positions in a request to a virtual dataset as one run: the index of the first
-    /// element, and the length of the run. Returns `None` if the positions form no single run.
+    /// Returns the positions of source elements in a request to a virtual dataset as one run: its
+    /// first index and its length. Returns `None` if the positions are not contiguous.
     pub(super) fn as_run(&self) -> Option<(u64, u64)> {
         match self {
             Self::Part { dims, selection, .. } => {
@@ -127,9 +128,9 @@ impl Places {
         Ok(())
     }
 
-    /// Returns the elements of a request to a virtual dataset that belong to one source dataset, in
-    /// the order of the source dataset. If two elements have the same position in the source
-    /// dataset, the later element counts.
+    /// Packs the elements of a write to a virtual dataset that belong to one source dataset, in the
+    /// order of the source dataset. If two elements have the same position in the source dataset,
+    /// the later element counts.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if a position is outside `elements`.

@@ -33,8 +33,8 @@ pub trait SourceDatasets: SourceShapes {
     fn read(&self, file: &[u8], dataset: &[u8], selection: &Selection, out: &mut [u8]) -> Result<()>;
 }
 
-/// The mappings of a virtual dataset, with the shapes that the mappings need to find source
-/// elements.
+/// The mappings of a virtual dataset, together with the shapes of the virtual dataset and of its
+/// source datasets.
 #[derive(Debug)]
 pub struct VirtualMap<'a> {
     /// The mappings. Later mappings take precedence over earlier ones.
@@ -47,7 +47,7 @@ pub struct VirtualMap<'a> {
     pub steps: &'a Steps,
 }
 
-/// The source from which reads of a virtual dataset take elements.
+/// The source of elements for reads of a virtual dataset.
 #[derive(Debug)]
 pub struct VirtualSource<'a> {
     /// The mappings of the dataset.
@@ -85,8 +85,8 @@ struct ElementRequest {
     region: Option<Region>,
 }
 
-/// A part of a virtual dataset's mapping: a selection of the virtual dataset and a selection of a
-/// source dataset. Both have the same elements in the same order.
+/// A part of a virtual dataset's mapping: a selection of the virtual dataset and a selection of one
+/// source dataset. Elements with the same index in both selections correspond.
 struct MappingPart<'a> {
     shown: &'a Selection,
     shown_dims: Dims,
@@ -142,8 +142,8 @@ impl VirtualSource<'_> {
 }
 
 impl VirtualMap<'_> {
-    /// Calls `each` with the requested elements of each existing source dataset of the virtual
-    /// dataset, in the order of the mappings.
+    /// Calls `each` with the parts of a request to the virtual dataset: the requested elements of
+    /// each existing source dataset, in the order of the mappings.
     ///
     /// # Errors
     /// Returns an error if an existing source cannot be opened or lacks mapped elements.
@@ -183,10 +183,9 @@ impl VirtualMap<'_> {
         Ok(())
     }
 
-    /// Passes the requested elements of a virtual dataset's mapping, or of one block of the
-    /// mapping, to `each`. `cut` takes the shape of the source and returns two ends. The first is
-    /// the shape at which the source's unlimited selection ends. The second is the dimension and
-    /// the size at which the virtual dataset's unlimited selection ends.
+    /// Calls `each` with the requested elements of one mapping of the virtual dataset, or of one
+    /// block of the mapping. `cut` limits unlimited selections: from the shape of the source, it
+    /// returns the shape to use, and the size of the virtual dataset's unlimited dimension.
     fn part(
         &self,
         wanted: &ElementRequest,
@@ -253,8 +252,8 @@ impl VirtualMap<'_> {
         found(selection, places)
     }
 
-    /// Returns the requested elements of a virtual dataset's mapping as runs in the request and in
-    /// the mapping.
+    /// Returns the requested elements of a virtual dataset's mapping in pieces: runs that are
+    /// contiguous in the request and in the mapping.
     fn pieces(
         &self,
         wanted: &ElementRequest,
@@ -288,9 +287,9 @@ impl VirtualMap<'_> {
     }
 }
 
-/// Limits both unlimited selections of a virtual dataset's mapping to the same number of slices.
-/// Returns two sizes: the shape of the source, and the size of the virtual dataset along its
-/// unlimited dimension.
+/// Cuts both unlimited selections of a virtual dataset's mapping to the same number of selected
+/// coordinates. Returns the shape to which the source is cut, and the size to which the virtual
+/// dataset's unlimited dimension is cut.
 fn cut(
     dims: &[u64],
     mut source_dims: Dims,
@@ -307,8 +306,8 @@ fn cut(
     Some((source_dims, Some((shown.dimension, shown.extent(slices, false)?))))
 }
 
-/// Returns whether the box of the requested elements of a virtual dataset may hold an element of a
-/// mapping's selection.
+/// Returns whether the box `region` of requested elements of a virtual dataset may contain an
+/// element of a mapping's selection.
 ///
 /// # Errors
 /// Returns [`Error::Corrupt`] if the end of the selection exceeds 64 bits.
@@ -331,9 +330,9 @@ fn may_meet(selection: &Selection, region: &Region) -> Result<bool> {
     })
 }
 
-/// Returns the elements of a virtual dataset's mapping that lie in a box, as two selections: one of
-/// the source dataset and one of the box. Returns `None` unless both selections of the mapping have
-/// the same shape.
+/// Returns the elements of a virtual dataset's mapping in the box `region`, as two matching
+/// selections: one of the source dataset and one of the box. Returns `None` unless both selections
+/// of the mapping have the same shape.
 fn matching(region: &Region, shown: &[Axis], source: &[Axis]) -> Option<(Selection, Selection)> {
     let lengths =
         |axes: &[Axis]| axes.iter().map(Axis::len).filter(|length| *length != 1).collect::<Vec<u64>>();

@@ -12,8 +12,8 @@ const ELEMENT_STEPS: u64 = 16;
 /// Number of elements whose copying takes one step from the work budget of a virtual dataset read.
 const STEP_ELEMENTS: u64 = 4;
 
-/// The work budget of one operation on virtual datasets, counted in steps. All virtual datasets
-/// that the operation reads share the budget.
+/// The work budget of one operation on virtual datasets, counted in steps. An operation that needs
+/// more steps fails. All virtual datasets that the operation reads share the budget.
 #[derive(Debug)]
 pub struct Steps {
     remaining: Cell<u64>,
@@ -45,8 +45,8 @@ impl Steps {
         Ok(())
     }
 
-    /// Subtracts the steps for the search for a source dataset from the work budget of virtual
-    /// dataset reads.
+    /// Subtracts the steps for looking up a source dataset from the work budget of virtual dataset
+    /// reads.
     ///
     /// # Errors
     /// Returns the errors of [`take`](Self::take).

@@ -102,8 +102,8 @@ impl ChunkWriter {
 
     /// Changes the shape of a chunked dataset. Frees the chunks outside the new shape, and writes
     /// the fill value to elements outside the new shape in the remaining chunks. If the dataset
-    /// leaves its edge chunks unfiltered, encodes chunks again that become or cease to be edge
-    /// chunks.
+    /// leaves its edge chunks (partly outside its shape) unfiltered, encodes chunks again that
+    /// become or cease to be edge chunks.
     ///
     /// # Errors
     /// Returns errors of filters and the driver.

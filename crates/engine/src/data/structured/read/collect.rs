@@ -8,19 +8,22 @@ use super::slabs::{SelectedChunk, Slab};
 use crate::data::transfer::byte_count;
 use crate::error::{Error, Result};
 
-/// Largest number of rows of a sparse dataset that are counted row by row. With more rows than this
-/// and than elements, a read sorts the elements of a slab (a row of chunks) instead.
+/// Number of rows of elements for which a read of sparse chunks may always count the elements of
+/// each row to find their order. With more rows, and more than four rows for each element, a read
+/// sorts the elements instead.
 const MAX_COUNTED_ROWS: Key = 1 << 16;
 
-/// The name of a slab of a sparse dataset in error messages. A slab is a row of chunks with one
-/// coordinate along the first dimension.
+/// The name of a slab of a sparse dataset in error messages. A slab consists of the structured
+/// chunks that share one coordinate along the first dimension.
 const SLAB: &str = "slab of a sparse dataset";
 
-/// The number of a row of elements in a slab (a row of chunks) of a sparse dataset, in C order. All
-/// elements of a row differ only in the last coordinate.
+/// The number of a row of elements among the rows of a slab, in C order. A slab consists of the
+/// structured chunks that share one coordinate along the first dimension. All elements of a row
+/// differ only in the last coordinate.
 type Key = u128;
 
-/// The row of elements that a walk currently visits in a slab, a row of a sparse dataset's chunks.
+/// The row of elements that a walk over the defined elements of a structured chunk currently
+/// visits. The elements of a row differ only in the last coordinate.
 struct SlabRow {
     /// The coordinates of the row, without the last coordinate.
     at: Dims,
@@ -32,8 +35,9 @@ struct SlabRow {
 }
 
 impl Slab {
-    /// Returns all defined elements of a slab (a row of structured chunks) in C order: their
-    /// coordinates, and their values as stored.
+    /// Collects all selected defined elements of a slab in C order: their coordinates, and their
+    /// values as stored. A slab consists of the structured chunks that share one coordinate along
+    /// the first dimension.
     ///
     /// # Errors
     /// Returns [`Error::Limit`] if memory cannot hold the elements.
@@ -67,8 +71,9 @@ impl Slab {
         Ok((coordinates, values))
     }
 
-    /// Returns the index in C order of each defined element of a slab, a row of structured chunks.
-    /// The result lists the elements chunk by chunk.
+    /// Returns the position (index in C order) of each selected defined element among all of a
+    /// slab. The result lists the elements chunk by chunk. A slab consists of the structured chunks
+    /// that share one first coordinate.
     fn positions(&self, form: &StructuredForm) -> Result<Vec<usize>> {
         let count = to_usize(self.len())?;
         let mut positions = vec![0; count];
@@ -112,8 +117,8 @@ impl Slab {
         if missing { Err(outside()) } else { Ok(positions) }
     }
 
-    /// Calls `visit` with the row of each defined element of a slab (a row of structured chunks),
-    /// chunk by chunk.
+    /// Calls `visit` for each selected defined element of a slab, chunk by chunk, with the row of
+    /// the element. A slab consists of the structured chunks that share one first coordinate.
     fn each(&self, form: &StructuredForm, mut visit: impl FnMut(&SlabRow)) {
         for part in &self.parts {
             part.each(form, self.first, |row, _| visit(row));
@@ -121,9 +126,9 @@ impl Slab {
     }
 }
 
-/// Sets the index in C order of each element of a slab, a row of structured chunks. For this, sorts
-/// the elements by their rows. Elements of one row keep their order, because each chunk lists its
-/// elements in C order.
+/// Numbers elements of structured chunks in C order: sets the index of each element in `positions`.
+/// For this, sorts the elements by their rows. Elements of one row keep their order, because each
+/// chunk lists its elements in C order.
 fn number<R: Ord>(mut rows: Vec<(R, usize)>, positions: &mut [usize]) {
     rows.sort_unstable();
     for (position, (_, element)) in rows.into_iter().enumerate() {
@@ -134,8 +139,9 @@ fn number<R: Ord>(mut rows: Vec<(R, usize)>, positions: &mut [usize]) {
 }
 
 impl StructuredForm {
-    /// Returns the number of rows of elements in a slab, a row of structured chunks. Returns `None`
-    /// if the number exceeds 128 bits.
+    /// Returns the number of rows of elements that `height` coordinates along the first dimension
+    /// of a sparse dataset have. The elements of a row differ only in the last coordinate. Returns
+    /// `None` if the number exceeds 128 bits.
     fn rows_of(&self, height: u64) -> Option<Key> {
         let extent = self.grid.extent();
         match extent.split_last() {
@@ -148,8 +154,8 @@ impl StructuredForm {
 }
 
 impl SelectedChunk {
-    /// Adds the coordinates of a structured chunk's selected defined elements to the list, in the
-    /// order of the stored values.
+    /// Appends the coordinates of a structured chunk's selected defined elements to the list
+    /// `coordinates`, in the order of the stored values.
     ///
     /// # Errors
     /// Returns [`Error::Limit`] if memory cannot hold the elements.
@@ -162,8 +168,9 @@ impl SelectedChunk {
         Ok(())
     }
 
-    /// Calls `visit` for each selected defined element of a structured chunk, with its row and its
-    /// last coordinate. Along the first dimension, rows count from `first`.
+    /// Calls `visit` for each selected defined element of a structured chunk, with the row of the
+    /// element and its last coordinate. The numbers of the rows begin with 0 at the first
+    /// coordinate `first`.
     #[inline]
     fn each(&self, form: &StructuredForm, first: u64, mut visit: impl FnMut(&SlabRow, u64)) {
         let (chunk, extent) = (form.grid.chunk(), form.grid.extent());
@@ -182,8 +189,8 @@ impl SelectedChunk {
         });
     }
 
-    /// Sets `row` to the coordinates of the row `number` of elements in a structured chunk of shape
-    /// `chunk`.
+    /// Moves to the row `number` of elements in a structured chunk of shape `chunk`: sets `row` to
+    /// the coordinates of the row in the dataset.
     fn enter(&self, number: u64, chunk: &[u64], row: &mut Dims) {
         let mut rest = number;
         for (at, (origin, size)) in row.iter_mut().zip(self.origin.iter().zip(chunk)).rev() {
@@ -193,8 +200,9 @@ impl SelectedChunk {
     }
 }
 
-/// Returns the number of the row of elements with the coordinates `row` in a slab, a row of
-/// structured chunks. The number is meaningless if the slab has more rows than 128 bits can count.
+/// Returns the number of the row of elements with the coordinates `row` in a sparse dataset. The
+/// rows count in C order from the first coordinate `first`. The number is meaningless if it exceeds
+/// 128 bits.
 fn key_of(row: &[u64], extent: &[u64], first: u64) -> Key {
     let Some((at, others)) = row.split_first() else { return 0 };
     let start = Key::from(at.wrapping_sub(first));
@@ -202,7 +210,8 @@ fn key_of(row: &[u64], extent: &[u64], first: u64) -> Key {
     others.fold(start, |key, (at, size)| key.wrapping_mul(Key::from(*size)).wrapping_add(Key::from(*at)))
 }
 
-/// Copies each element value from the buffer `from` to its position in the buffer `to`.
+/// Scatters element values: copies each value from the buffer `from` to its position in the buffer
+/// `to`.
 fn scatter(from: &[u8], positions: &[usize], to: &mut [u8], size: usize) -> Result<()> {
     fn fixed<const N: usize>(from: &[u8], positions: &[usize], to: &mut [u8]) -> Option<()> {
         let to = to.as_chunks_mut::<N>().0;

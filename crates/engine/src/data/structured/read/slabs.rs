@@ -19,10 +19,12 @@ const GROUP_CHUNKS: usize = 128;
 /// Largest number of stored bytes in a group of structured chunks that is decoded concurrently.
 const GROUP_BYTES: u128 = 8 << 20;
 
-/// Number of rows of structured chunks that one walk over the chunk index covers.
+/// Number of coordinates along the first dimension, counted in structured chunks, that one walk
+/// over the chunk index covers.
 const WINDOW_ROWS: u64 = 64;
 
-/// The selected elements of one structured chunk that are defined (have a stored value).
+/// One structured chunk with its selected defined elements. An element is defined if it has a
+/// stored value.
 #[derive(Debug, Clone)]
 pub struct SelectedChunk {
     /// The coordinates of the chunk, counted in chunks.
@@ -34,8 +36,8 @@ pub struct SelectedChunk {
     picked: Option<(DefinedSet, Vec<u8>)>,
 }
 
-/// A slab of a sparse dataset, that is, the structured chunks with one coordinate along the first
-/// dimension. The value holds the selected defined elements of these chunks.
+/// A slab of a sparse dataset: the structured chunks that share one coordinate along the first
+/// dimension, with the selected defined elements of these chunks.
 #[derive(Debug, Clone)]
 pub struct Slab {
     /// The first coordinate of the slab's first element.
@@ -54,28 +56,31 @@ impl SelectedChunk {
     }
 
     /// Returns the stored values of a structured chunk's selected defined elements, in ascending
-    /// order of the elements' offsets. Descriptors of variable-length data refer to the heap of the
-    /// read.
+    /// order of the elements' offsets in the chunk. Variable-length values are descriptors of data
+    /// in the heap that the caller gave to the read.
     pub fn values(&self) -> &[u8] {
         self.picked.as_ref().map_or(&self.chunk.values, |(_, values)| values)
     }
 }
 
 impl Slab {
-    /// Returns the number of selected defined elements in a slab (a row of structured chunks).
+    /// Returns the number of selected defined elements in a slab: in the structured chunks that
+    /// share one coordinate along the first dimension.
     pub fn len(&self) -> u64 {
         self.parts.iter().fold(0, |sum, part| sum + part.set().len())
     }
 
-    /// Returns whether a slab (a row of structured chunks) has no selected defined elements.
+    /// Returns whether a slab has no selected defined elements. A slab consists of the structured
+    /// chunks that share one coordinate along the first dimension.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
 impl StructuredSource {
-    /// Calls `visit` with the selected defined elements of a sparse dataset, in ascending order.
-    /// Each call gets the elements of some rows of structured chunks.
+    /// Calls `visit` with the selected defined elements of a sparse dataset. Each call receives
+    /// several slabs: groups of structured chunks that share one first coordinate. The slabs ascend
+    /// by this coordinate.
     ///
     /// # Errors
     /// Returns errors of damaged chunks and of `visit`.
@@ -122,8 +127,8 @@ impl StructuredSource {
         }
     }
 
-    /// Returns the defined elements of the given structured chunks, in the given order. Skips
-    /// chunks without defined elements.
+    /// Returns the defined elements of the given structured chunks, in the order of the given
+    /// chunks. Skips chunks without defined elements.
     ///
     /// # Errors
     /// Returns errors of damaged chunks.
@@ -172,8 +177,8 @@ impl StructuredSource {
         Ok(slabs)
     }
 
-    /// Returns the selected defined elements of a structured chunk, or `None` if the chunk has
-    /// none.
+    /// Returns the part of a structured chunk that a read needs: its selected defined elements.
+    /// Returns `None` if the chunk has none.
     fn part(
         &self,
         wanted: &Ordered,
@@ -230,9 +235,9 @@ impl StructuredSource {
         Ok(index.get(store, &scaled)?.map(|location| (scaled, location)))
     }
 
-    /// Returns the number of defined elements of a stored structured chunk. If the whole chunk is
-    /// in the shape of the dataset, takes the number from the entry in the chunk index. Otherwise,
-    /// decodes the chunk.
+    /// Counts the defined elements of a stored structured chunk. The chunk index entry states the
+    /// number, unless the chunk lies partly outside the shape of the dataset. Such a chunk is
+    /// decoded.
     ///
     /// # Errors
     /// Returns errors of a damaged chunk.
@@ -262,8 +267,8 @@ impl StructuredSource {
     }
 }
 
-/// Divides structured chunks, which are in C order, into groups for decoding. All chunks with the
-/// same coordinate along the first dimension are in one group.
+/// Divides structured chunks, which are in C order, into groups that are decoded together. Chunks
+/// with the same coordinate along the first dimension are always in the same group.
 fn groups(found: Vec<LocatedChunk>) -> Vec<Vec<LocatedChunk>> {
     let mut groups: Vec<Vec<LocatedChunk>> = Vec::new();
     let mut bytes = 0_u128;

@@ -18,7 +18,7 @@ const BATCH_BYTES: u128 = 8 << 20;
 /// Largest number of structured chunks in one batch, which is decoded concurrently.
 const BATCH_CHUNKS: usize = 256;
 
-/// The source from which reads of a dataset with structured chunks take elements.
+/// The source of elements for reads of a dataset with structured chunks.
 #[derive(Debug)]
 pub struct StructuredSource {
     /// The form of the chunks.
@@ -39,7 +39,8 @@ pub(in crate::data) struct LocatedChunk {
 
 impl StructuredSource {
     /// Reads the selected elements of a dataset with structured chunks into the read target, in the
-    /// order of the selection. Variable-length data goes to the heap `foreign`.
+    /// order of the selection. Copies the variable-length data of the elements to the heap
+    /// `foreign` in memory.
     ///
     /// # Errors
     /// Returns errors of damaged chunks. Returns [`Error::Unsupported`] for variable-length
@@ -117,8 +118,8 @@ impl StructuredSource {
         })
     }
 
-    /// Copies the variable-length data of `elements` from the heap of a structured chunk to the
-    /// heap `foreign`.
+    /// Exports the variable-length data of `elements` from the heap of a structured chunk: copies
+    /// the data to the heap `foreign` in memory.
     pub(in crate::data) fn export(
         &self,
         elements: &mut [u8],
@@ -133,8 +134,8 @@ impl StructuredSource {
         self.form.variable.export(elements, heap, foreign)
     }
 
-    /// Decodes the stored structured chunks of a box that may have selected elements. Calls `visit`
-    /// with one batch of these chunks after the other, in the order of the chunk index.
+    /// Calls `visit` with batches of the decoded structured chunks in a box of elements, in the
+    /// order of the chunk index. Skips chunks that certainly have no selected elements.
     fn for_each_batch(
         &self,
         context: ReadContext<'_>,

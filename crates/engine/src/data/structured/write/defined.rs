@@ -12,8 +12,8 @@ use crate::error::{Error, Result};
 pub type IsDefined<'a> = dyn Fn(u64, &[u8]) -> bool + Sync + 'a;
 
 impl StructuredWriter {
-    /// Writes elements to the structured chunks of a dataset. The arguments state, for each chunk,
-    /// its coordinates, the set of written elements, and their stored values.
+    /// Writes defined elements to the structured chunks of a dataset. The arguments state, for each
+    /// chunk, its coordinates, the set of written elements, and their stored values.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the number of values is wrong. Returns errors of filters and

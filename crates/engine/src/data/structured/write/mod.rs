@@ -35,8 +35,8 @@ pub struct StructuredWriter {
     dirty: DirtyChunks<DefinedChunk>,
 }
 
-/// Access to the file and to the variable-length data during one change of a dataset with
-/// structured chunks.
+/// The access to the file, to the chunk cache and to variable-length data that one change of a
+/// dataset with structured chunks needs.
 #[derive(Debug)]
 pub struct StructuredWriting<'w, 'e> {
     /// The access to change the file.
@@ -55,8 +55,8 @@ struct Update {
     values: Option<Vec<u8>>,
 }
 
-/// The result of the merge of an update into a structured chunk: the changed chunk. If the merge
-/// fails, the error and the dirty chunk before the update.
+/// The result of merging an update into a structured chunk: the changed chunk, or an error together
+/// with the dirty chunk before the update.
 type Merged = std::result::Result<(Dims, DefinedChunk), Box<(Error, Option<(Dims, DefinedChunk)>)>>;
 
 impl StructuredWriter {
@@ -65,7 +65,7 @@ impl StructuredWriter {
         Self { form, table, limit, dirty: DirtyChunks::default() }
     }
 
-    /// Returns the present state of a stored structured chunk, from the chunk cache or from the
+    /// Returns the current state of a stored structured chunk, from the chunk cache or from the
     /// file. Returns `None` if the chunk is not stored.
     fn current(
         &self,
@@ -137,8 +137,8 @@ impl StructuredWriter {
         Ok(())
     }
 
-    /// Merges an update into a structured chunk, and returns the changed chunk. After an error,
-    /// `before` still holds the whole chunk.
+    /// Returns the structured chunk that results from merging an update into the chunk `before`. If
+    /// this fails, `before` still holds all its elements.
     fn merged(
         &self,
         store: &Store,

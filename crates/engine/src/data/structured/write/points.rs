@@ -16,7 +16,8 @@ const POINTS: &str = "write of points";
 /// Largest number of points that a write to structured chunks sorts together.
 const BATCH_POINTS: usize = 4 << 20;
 
-/// A trait of lists of point coordinates for a write. The points are in the order of their values.
+/// A trait of lists of point coordinates for a write. The list of points and the list of the
+/// written values have the same order.
 pub trait PointCoordinates: Sync {
     /// Returns the number of points in the list of coordinates to write.
     fn len(&self) -> usize;
@@ -57,8 +58,8 @@ impl PointCoordinates for Points {
     }
 }
 
-/// A trait of points that a write to structured chunks packs into one integer each: first the
-/// offset of the point in its chunk, then the number of the point.
+/// A trait of integers into which a write packs a point of a structured chunk: the upper half is
+/// the offset of the point in its chunk, and the lower half is the number of the point.
 trait Packed: Copy + Ord + Send {
     fn pack(offset: u64, number: u64) -> Self;
     fn offset(self) -> u64;
@@ -165,8 +166,8 @@ impl StructuredWriter {
         })
     }
 
-    /// Groups points by the structured chunks that contain them, for a write. The groups are in C
-    /// order of the chunks, and the points of a chunk keep their order.
+    /// Groups points of a write by the structured chunks that contain the points. The groups are in
+    /// C order of the chunks. The points of one chunk keep their order.
     fn by_chunk<C: PointCoordinates, P: Packed>(
         &self,
         points: &C,
@@ -209,7 +210,8 @@ impl StructuredWriter {
         Ok(slots)
     }
 
-    /// Creates the update of a structured chunk from the points in the chunk and their values.
+    /// Creates the update of a structured chunk for a write of points, from the points in the chunk
+    /// and the values of all points. If points repeat, the last value counts.
     fn of_points<P: Packed>(&self, scaled: Dims, mut points: Vec<P>, stored: &[u8]) -> Result<Update> {
         if !points.is_sorted_by(|one, next| one.offset() < next.offset()) {
             points.sort_unstable();
@@ -229,7 +231,7 @@ impl StructuredWriter {
     }
 }
 
-/// Returns the elements of the write data `stored` that belong to the given points, one after the
+/// Gathers the elements that belong to the given points from the write data `stored`, one after the
 /// other.
 fn gather<P: Packed>(points: &[P], stored: &[u8], size: usize) -> Result<Vec<u8>> {
     fn fixed<const N: usize, P: Packed>(points: &[P], stored: &[u8]) -> Option<Vec<u8>> {

@@ -12,10 +12,10 @@ use crate::error::Result;
 use crate::store::{Edit, SpaceKind, Store};
 
 impl StructuredWriter {
-    /// Changes the shape of a dataset with structured chunks. Chunks outside the new shape are
-    /// removed. Elements outside the new shape become undefined, even if the dataset grows again.
-    /// If partial chunks at the edge are not filtered, chunks that become or cease to be edge
-    /// chunks are encoded again.
+    /// Changes the shape of a dataset with structured chunks. Removes chunks outside the new shape.
+    /// Elements outside the new shape become undefined, even if the dataset grows again. If the
+    /// dataset leaves its edge chunks (partly outside its shape) unfiltered, encodes chunks again
+    /// that become or cease to be edge chunks.
     ///
     /// # Errors
     /// Returns errors of damaged chunks, filters and the driver.
@@ -62,9 +62,9 @@ impl StructuredWriter {
         Ok(())
     }
 
-    /// Returns the structured chunks that have elements from coordinate `from` on along a
-    /// dimension, in the old or the new shape. Also returns the chunks in which the smaller shape
-    /// ends.
+    /// Returns all stored or dirty structured chunks along a dimension from the coordinate `from`
+    /// on, in the old or the new shape. Includes chunks that begin before this coordinate and
+    /// contain it.
     fn along(
         &self,
         writing: &StructuredWriting<'_, '_>,
@@ -95,9 +95,9 @@ impl StructuredWriter {
         Ok(found)
     }
 
-    /// Removes the elements of a structured chunk that lie outside the old or the new shape of the
-    /// dataset. If elements were removed or the filters of the chunk change, the chunk becomes
-    /// dirty.
+    /// Cuts a structured chunk to the old and the new shape of the dataset: removes elements
+    /// outside either shape. If elements were removed or the filters of the chunk change, the chunk
+    /// becomes dirty.
     fn cut(
         &mut self,
         writing: &mut StructuredWriting<'_, '_>,
@@ -134,8 +134,9 @@ impl StructuredWriter {
         Ok(())
     }
 
-    /// Returns a dense structured chunk after a change of the dataset's shape. Elements that are
-    /// not in both the old and the new shape have the fill value.
+    /// Returns a dense structured chunk with elements for a new shape of the dataset. Elements that
+    /// are in both the old and the new shape keep their values. All other elements get the fill
+    /// value.
     fn refilled(
         &self,
         store: &Store,

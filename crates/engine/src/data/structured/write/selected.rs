@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 /// The name of a write to a dataset with structured chunks, in error messages.
 const NAME: &str = "write of structured chunks";
 
-/// The list of structured chunks with selected elements, in C order.
+/// The list of the structured chunks of a selection, that is, with selected elements, in C order.
 enum ChunksOf {
     /// The chunks of a selection whose dimensions are selected independently of one another.
     Tiles(Box<Tiling>),
@@ -139,8 +139,8 @@ impl StructuredWriter {
         Ok(Some(Update { scaled, defined, values: Some(values) }))
     }
 
-    /// Sets `values` to the present values of elements of a structured chunk. A write of some
-    /// compound members then changes these members.
+    /// Sets `values` to the values that elements of a structured chunk have before a write. A write
+    /// that changes only some compound members keeps the values of the other members.
     fn before(
         &self,
         writing: &StructuredWriting<'_, '_>,

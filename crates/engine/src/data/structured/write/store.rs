@@ -127,8 +127,8 @@ impl StructuredWriter {
         }
     }
 
-    /// Chooses the encoding of the set of defined elements for new structured chunks. The caller
-    /// has not yet changed the shape of the dataset.
+    /// Chooses the encoding of the set of defined elements for new structured chunks, unless it is
+    /// already chosen. During a resize, the dataset still has its old shape.
     pub(super) fn choose_encoding(&mut self, store: &Store) -> Result<()> {
         if self.form.encoding.is_none() {
             self.form.encoding = Some(self.encoding_in_use(store)?);
@@ -136,8 +136,8 @@ impl StructuredWriter {
         Ok(())
     }
 
-    /// Returns the encoding of the set of defined elements in the first stored structured chunk.
-    /// New chunks then use the same encoding.
+    /// Returns the encoding that the first stored structured chunk uses for its set of defined
+    /// elements. New chunks of the dataset use the same encoding.
     fn encoding_in_use(&self, store: &Store) -> Result<DefinedEncoding> {
         if self.table.is_empty() || !self.form.kind.is_sparse() {
             return Ok(DefinedEncoding::default());
@@ -205,9 +205,9 @@ impl StructuredWriter {
         Ok(())
     }
 
-    /// Stores encoded structured chunks, which are in C order, in place if the number of bytes
-    /// stays the same. The chunk cache keeps the decoded chunks. `chunks` is empty afterwards,
-    /// except after an error.
+    /// Stores encoded structured chunks, which are in C order. A chunk keeps its address if its
+    /// number of bytes stays the same. The decoded chunks move to the chunk cache. `chunks` is
+    /// empty afterwards, except after an error.
     pub(super) fn put_encoded(
         &mut self,
         writing: &mut StructuredWriting<'_, '_>,
