@@ -1,4 +1,4 @@
-//! The conformance suite of chunk indexes.
+//! The conformance suite of chunk indexes: tests that each kind of chunk index must pass.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,4 @@
-//! The conversion between array elements and index entries, and the array blocks that were read
-//! last.
+//! The conversion between array elements and chunk index entries, and caches of array blocks.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};

@@ -1,5 +1,5 @@
-//! Entries of chunk indexes: the location of a flat chunk, or the location and the metadata of a
-//! structured chunk.
+//! Entries of chunk indexes: the location of an ordinary chunk, or the location and the metadata of
+//! a structured chunk.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Chunks in an extensible array: a dataset with one unlimited dimension.
+//! Chunk indexes that are extensible arrays, for datasets with one unlimited dimension.
 
 use std::sync::Arc;
 

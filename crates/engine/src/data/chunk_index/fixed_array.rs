@@ -1,4 +1,4 @@
-//! Chunks in a fixed array: a dataset with fixed maximum sizes.
+//! Chunk indexes that are fixed arrays, for datasets with fixed maximum sizes.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Contiguous chunks that were allocated when the dataset was created.
+//! The implicit chunk index: contiguous chunks that were allocated when the dataset was created.
 
 use hyperslab_format::codec::Address;
 

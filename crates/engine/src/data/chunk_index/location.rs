@@ -1,4 +1,4 @@
-//! The location of a structured chunk.
+//! The location of a structured chunk in the file, with the chunk's metadata.
 
 use std::fmt;
 use std::ops::Deref;

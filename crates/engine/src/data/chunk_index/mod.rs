@@ -1,4 +1,4 @@
-//! The addresses of the chunks of a dataset: six kinds of index with one trait.
+//! Chunk indexes, which hold the addresses of a dataset's chunks: six kinds with one trait.
 
 mod btree_v1;
 mod btree_v2;

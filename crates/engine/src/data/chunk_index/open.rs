@@ -1,4 +1,4 @@
-//! Opening the index that a layout message names.
+//! The opening of the chunk index that a layout message names.
 
 use std::sync::Arc;
 

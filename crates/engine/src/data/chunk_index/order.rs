@@ -1,5 +1,5 @@
-//! The order of chunks in arrays: C order over all possible chunks, with the unlimited dimension as
-//! the slowest one.
+//! The order of chunks in fixed and extensible arrays: C order over all possible chunks, with the
+//! unlimited dimension as the slowest one.
 
 use hyperslab_dataspace::Dims;
 use smallvec::SmallVec;

@@ -1,5 +1,5 @@
-//! The properties of a dataset that its chunk index depends on, and the kind of index that a layout
-//! message names.
+//! The properties of a dataset that its chunk index depends on, and the kind of chunk index that a
+//! layout message names.
 
 use hyperslab_format::message::{
     ChunkIndexParameters, ChunkedLayout, StructuredChunkLayout, StructuredIndex,

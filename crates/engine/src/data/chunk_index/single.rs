@@ -1,4 +1,4 @@
-//! The index of a dataset with a single chunk, whose address is in the layout message.
+//! The chunk index of a dataset with a single chunk, whose address is in the layout message.
 
 use super::{AtChunk, ChunkBox, ChunkIndex, ChunkIndexKind, Entry};
 use crate::error::Result;

@@ -1,5 +1,5 @@
-//! Indexes of structured chunks: the indexes of flat chunks, with longer entries and stricter
-//! rules.
+//! Chunk indexes of structured chunks: the kinds of chunk index for ordinary chunks, with longer
+//! entries and stricter rules.
 
 use std::sync::Arc;
 

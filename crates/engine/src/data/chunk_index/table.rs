@@ -1,4 +1,4 @@
-//! The trait of indexes that can be changed.
+//! The trait of chunk indexes that can be changed.
 
 use hyperslab_dataspace::Dims;
 use hyperslab_format::codec::Address;

@@ -1,5 +1,5 @@
-//! Tests of very large extents with almost empty indexes: the cost of a walk depends on the
-//! existing blocks, not on the extent.
+//! Tests of datasets with a very large shape and an almost empty chunk index: the cost of a walk
+//! depends on the existing blocks, not on the shape.
 
 use hyperslab_dataspace::Dims;
 use hyperslab_format::chunk_index::{

@@ -1,4 +1,4 @@
-//! The chunked layout.
+//! Reads and writes of datasets with chunked layout.
 
 mod read;
 mod source;

@@ -1,4 +1,4 @@
-//! Datasets of chunked layout, and the decoding of a chunk.
+//! The description of a chunked dataset for reads, and the decoding of a chunk.
 
 use std::sync::Arc;
 

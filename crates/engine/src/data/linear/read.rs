@@ -1,4 +1,5 @@
-//! Reads of contiguous elements: a selection becomes requests for bytes.
+//! Reads of datasets whose elements are contiguous in C order: a selection becomes requests for
+//! bytes.
 
 use hyperslab_dataspace::{Axis, Dims, Ordered, Selection, Tile, Tiles, Tiling, strides};
 

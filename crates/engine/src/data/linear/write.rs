@@ -1,4 +1,4 @@
-//! Writes of contiguous elements in C order.
+//! Writes to datasets whose elements are contiguous in C order.
 
 use hyperslab_dataspace::{Axis, ChunkPart, Dims, LinearRuns, Ordered, Selection, Tiling, strides};
 use smallvec::SmallVec;

@@ -1,4 +1,4 @@
-//! The size of elements in memory.
+//! The size in bytes of a number of elements in memory.
 
 use hyperslab_exact::{TooLarge, to_u64, to_usize};
 

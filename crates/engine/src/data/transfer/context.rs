@@ -1,4 +1,4 @@
-//! The resources that the reads and writes of one file share.
+//! The resources that all raw data reads and writes of one file share.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -1,4 +1,4 @@
-//! The limit of the decoded size of stored bytes.
+//! The limit of the decoded size of a chunk, which depends on its stored size.
 
 use hyperslab_format::codec::Limits;
 

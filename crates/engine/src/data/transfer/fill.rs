@@ -1,4 +1,4 @@
-//! The fill value.
+//! The fill value of a dataset.
 
 use hyperslab_dataspace::fill;
 

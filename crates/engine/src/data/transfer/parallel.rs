@@ -1,4 +1,4 @@
-//! Parallel work on tiles and chunks.
+//! Parallel work on chunks and on tiles, the parts of a selection in single chunks.
 
 use crate::store::parallel::prelude::*;
 use hyperslab_dataspace::Tiles;

@@ -1,4 +1,4 @@
-//! The caller's buffer for elements that are read.
+//! The target of a read: the caller's buffer and the conversion of the elements.
 
 use hyperslab_dataspace::{Canvas, Tiling};
 use hyperslab_datatype::convert::Conversion;

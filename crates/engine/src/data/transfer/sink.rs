@@ -1,4 +1,4 @@
-//! The trait of all datasets to which elements can be written.
+//! The trait of all datasets that are open for writes of elements.
 
 use hyperslab_dataspace::Selection;
 use hyperslab_format::message::Layout;

@@ -1,4 +1,4 @@
-//! The trait of all sources of elements.
+//! The trait of all datasets from which reads take elements.
 
 use hyperslab_dataspace::Selection;
 

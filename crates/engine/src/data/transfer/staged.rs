@@ -1,5 +1,5 @@
-//! Staged writes: all threads fill stages, and one thread writes the stages, because writes to one
-//! file do not run concurrently.
+//! Staged writes: all threads fill stages (buffers with parts of a write), and one thread writes
+//! the stages, because writes to one file do not run concurrently.
 
 use parking_lot::{Condvar, Mutex};
 use std::collections::BTreeMap;

@@ -1,4 +1,5 @@
-//! The caller's buffer with the elements of a write.
+//! The source of a write: the caller's buffer with the elements, and the conversion of the
+//! elements.
 
 use hyperslab_dataspace::ChunkPart;
 use hyperslab_datatype::convert::Conversion;

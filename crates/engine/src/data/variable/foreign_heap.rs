@@ -1,5 +1,5 @@
-//! A heap for the variable-length data of other files, to which elements of a virtual dataset
-//! refer.
+//! A heap in memory for the variable-length data of other files, to which elements of a virtual
+//! dataset refer.
 //!
 //! The descriptor of such an element has a collection address that no file uses, and the number of
 //! the items in this heap.

@@ -1,4 +1,4 @@
-//! The write of variable-length data to the global heap, during the conversion of elements for the
+//! The writer of variable-length data to the global heap, during the conversion of elements for the
 //! file.
 
 use std::sync::Arc;

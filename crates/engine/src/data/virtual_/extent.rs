@@ -1,4 +1,4 @@
-//! The shape of a virtual dataset whose mappings are unlimited.
+//! The shape of a virtual dataset with unlimited mappings, which depends on its source datasets.
 
 use hyperslab_dataspace::Dims;
 

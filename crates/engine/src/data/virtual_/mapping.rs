@@ -1,4 +1,4 @@
-//! A decoded and checked mapping of a virtual dataset.
+//! Mappings of a virtual dataset, decoded and checked.
 
 use hyperslab_dataspace::{Dims, Hyperslab, RegularHyperslab, Selection, UNLIMITED};
 use hyperslab_format::virtual_mapping::VirtualMapping as Stored;

@@ -1,4 +1,4 @@
-//! Virtual datasets: their mappings, their extent, and reads through them.
+//! Virtual datasets: their mappings, their shape, and reads of their elements from source datasets.
 
 mod extent;
 mod mapping;

@@ -1,4 +1,4 @@
-//! The positions in a request of the elements that come from one source dataset.
+//! The positions of the elements of one source dataset in a request to a virtual dataset.
 
 use hyperslab_dataspace::{Block, Dims, Ordered, Selection, gather, scatter};
 

@@ -1,4 +1,5 @@
-//! The sink of virtual datasets: a virtual dataset has a shape, but no elements of its own.
+//! Virtual datasets that are open for changes: such a dataset has a shape, but no elements of its
+//! own.
 
 use hyperslab_dataspace::Selection;
 

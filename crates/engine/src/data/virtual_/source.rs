@@ -1,5 +1,5 @@
-//! Reads of virtual datasets: finds the requested elements of each mapping, reads them from the
-//! source, and places them.
+//! Reads of virtual datasets: find the requested elements of each mapping, read them from the
+//! source dataset, and copy them to their positions.
 
 use std::ops::Range;
 

@@ -1,5 +1,5 @@
-//! Changes of fixed and extensible arrays. Each chunk has a number, and all changed elements of one
-//! block are changed together.
+//! Changes of chunk indexes that are fixed or extensible arrays. Each chunk has a number, and all
+//! changed elements of one block are changed together.
 
 use std::fmt;
 use std::ops::Range;

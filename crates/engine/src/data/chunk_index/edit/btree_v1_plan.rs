@@ -1,5 +1,5 @@
-//! Changes of a version 1 B-tree that affect several nodes: splits and removals of nodes, and
-//! changes of keys that nodes above repeat.
+//! Changes of a version 1 B-tree of chunks that affect several nodes: splits and removals of nodes,
+//! and changes of keys that nodes above repeat.
 //!
 //! libhdf5 relies on more than the specification states: the last key of a node is the first key of
 //! its right neighbour, and a parent repeats both. Otherwise, inserting a chunk between two nodes

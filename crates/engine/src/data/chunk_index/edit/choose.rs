@@ -1,5 +1,5 @@
-//! The choice of the index and of the layout message's version for a new dataset, by the rules of
-//! libhdf5.
+//! The choice of the chunk index and of the layout message's version for a new chunked dataset, by
+//! the rules of libhdf5.
 
 use hyperslab_dataspace::Dims;
 use hyperslab_format::codec::Address;

@@ -1,5 +1,5 @@
-//! Changes of an extensible array. Each block is created with its first chunk, and the header
-//! counts the blocks.
+//! Changes of a chunk index that is an extensible array. Each block is created with its first
+//! chunk, and the header counts the blocks.
 
 use std::sync::Arc;
 

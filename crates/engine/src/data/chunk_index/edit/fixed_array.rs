@@ -1,5 +1,5 @@
-//! Changes of a fixed array. The data block is created with the first chunk of the array, and each
-//! page with the first chunk of the page.
+//! Changes of a chunk index that is a fixed array. The data block is created with the first chunk
+//! of the array, and each page with the first chunk of the page.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! Changes of an implicit index: the address of the first chunk determines all addresses.
+//! Changes of an implicit chunk index: the address of the first chunk determines the addresses of
+//! all chunks.
 
 use hyperslab_format::codec::Address;
 

@@ -1,4 +1,5 @@
-//! Changes of the single-chunk index, which is part of the layout message.
+//! Changes of the chunk index of a dataset with a single chunk. This index is part of the layout
+//! message.
 
 use super::super::single::SingleIndex;
 use super::super::{AtChunk, ChunkBox, ChunkIndex as _, Entry, Note};

@@ -1,4 +1,5 @@
-//! Changes of indexes of structured chunks, and the choice of the index for a new dataset.
+//! Changes of chunk indexes of structured chunks, and the choice of the chunk index for a new
+//! dataset.
 
 use hyperslab_dataspace::Dims;
 use hyperslab_exact::product;

@@ -1,5 +1,5 @@
-//! Reads of points and irregular blocks. The elements of one chunk can have any positions in the
-//! result.
+//! Reads of points and irregular blocks from chunked datasets. The elements of one chunk can have
+//! any positions in the result.
 
 use std::sync::Arc;
 

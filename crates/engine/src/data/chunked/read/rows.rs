@@ -1,5 +1,6 @@
-//! Reads of unfiltered chunks that span all dimensions but the slowest: each chunk is a run of the
-//! result. Chunks that are contiguous in the file are read together, directly into the buffer.
+//! Reads of unfiltered chunks that span all dimensions except the slowest: the elements of each
+//! chunk are contiguous in the result. Chunks that are contiguous in the file are read together,
+//! directly into the buffer.
 
 use crate::store::parallel::prelude::*;
 use hyperslab_dataspace::{Axis, Region};

@@ -1,5 +1,6 @@
-//! Reads of a selection whose dimensions are selected independently of one another: the elements of
-//! each chunk form a tile of the result. Any thread can copy a tile to the result.
+//! Reads of a selection of a chunked dataset whose dimensions are selected independently of one
+//! another: the elements of each chunk form a tile (a box) of the result. Any thread can copy a
+//! tile to the result.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The elements that a write replaces, chunk by chunk.
+//! The elements of a chunked dataset that a write replaces, chunk by chunk.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,5 @@
-//! The sink of chunked datasets: the writer of chunks and the table of their locations.
+//! The storage of a chunked dataset for writes: the writer of chunks and the table of their
+//! locations.
 
 use hyperslab_dataspace::Selection;
 use hyperslab_format::message::Layout;

@@ -1,4 +1,4 @@
-//! The storage of chunks: writes chunks to the file and their locations to the index.
+//! The storage of written chunks: writes chunks to the file and their locations to the chunk index.
 
 use crate::store::parallel::prelude::*;
 use hyperslab_dataspace::{ChunkPart, Dims, LinearRows};

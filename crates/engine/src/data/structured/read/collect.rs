@@ -1,4 +1,5 @@
-//! The elements of a slab with their coordinates, in C order.
+//! The collection of a slab's defined elements with their coordinates, in C order. A slab consists
+//! of the structured chunks that share one coordinate along the first dimension.
 
 use hyperslab_dataspace::Dims;
 use hyperslab_exact::to_usize;

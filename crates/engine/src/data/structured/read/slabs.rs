@@ -1,5 +1,5 @@
-//! Reads of defined elements in C order, slab by slab. A slab consists of the chunks whose
-//! coordinate along the first dimension is the same.
+//! Reads of the defined elements of a sparse dataset in C order, slab by slab. A slab consists of
+//! the structured chunks whose coordinate along the first dimension is the same.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Reads of structured chunks. Undefined elements have the fill value.
+//! Reads of datasets with structured chunks into a buffer. Undefined elements have the fill value.
 
 use std::sync::Arc;
 

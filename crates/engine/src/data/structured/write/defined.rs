@@ -1,5 +1,5 @@
-//! Writes of sets of defined elements: of whole chunks, and of the elements of a box that differ
-//! from undefined ones.
+//! Writes of sets of defined elements to structured chunks: of whole chunks, and of the elements of
+//! a box that the caller states to be defined.
 
 use hyperslab_dataspace::{DefinedBuilder, DefinedSet, Dims, Ordered, Region, Selection};
 

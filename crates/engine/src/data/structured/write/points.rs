@@ -1,4 +1,4 @@
-//! Writes of points by their coordinates.
+//! Writes of single elements to structured chunks, by the elements' coordinates.
 
 use std::collections::HashMap;
 use std::ops::Range;

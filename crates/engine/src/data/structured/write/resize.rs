@@ -1,4 +1,4 @@
-//! Changes of the shape of a dataset with structured chunks, and its deletion.
+//! Changes of the shape of a dataset with structured chunks, and the deletion of its chunks.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Writes of selections, and the erasure of their elements.
+//! Writes of selections to datasets with structured chunks, and the erasure of selected elements.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! The sink of datasets with structured chunks.
+//! The storage of a dataset with structured chunks for writes.
 
 use hyperslab_dataspace::Selection;
 use hyperslab_format::message::Layout;

@@ -1,4 +1,4 @@
-//! The storage of dirty structured chunks.
+//! The encoding of dirty structured chunks and their storage in the file.
 
 use std::sync::Arc;
 
