@@ -13,8 +13,8 @@ use crate::error::{Error, Result};
 use crate::index::{VisitedBlocks, btree_v1};
 use crate::store::{Bytes, Store, at};
 
-/// Highest level of a version 1 B-tree root for which a chunk index keeps all leaves in memory. Up
-/// to this level, a B-tree has few leaves.
+/// Highest root level at which a chunk index keeps all leaves of its version 1 B-tree in memory. A
+/// B-tree with such a root has few leaves.
 const MAX_KEPT_ROOT_LEVEL: u8 = 2;
 
 /// A chunk index in the format of HDF5 before 1.10: a version 1 B-tree.

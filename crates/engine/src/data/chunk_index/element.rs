@@ -123,8 +123,8 @@ impl<T> OnceBlock<T> {
 /// The number of slots in [`BlockSlots`], the cache of blocks of a fixed or extensible array.
 const SLOT_COUNT: u64 = 256;
 
-/// Largest number of elements in an array block of a chunk index that stays in memory. This is the
-/// usual length of a page. No cache limit counts the memory of these blocks.
+/// Number of elements of the largest array block that a chunk index keeps in memory. This is the
+/// usual number of elements in a page. No cache limit counts the memory of these blocks.
 const MAX_KEPT_ELEMENTS: u64 = 1 << 10;
 
 /// A small cache of the blocks of one fixed or extensible array, in slots that are selected by the
@@ -220,8 +220,9 @@ impl Cursor {
         Some(location.map(|location| ElementLookup::or_next(location, number)))
     }
 
-    /// Moves a walk to another block of a fixed or extensible array, and looks up the element with
-    /// the index `element` in the block. The element has the number `number` in the array.
+    /// Moves a walk into another block of a fixed or extensible array, and looks up an element
+    /// there. `element` and `number` are the index of the element in the block and in the whole
+    /// array.
     pub(super) fn enter<E: Entry>(
         &mut self,
         block: ElementBlock,

@@ -57,7 +57,8 @@ pub trait Entry: sealed::Sealed + Copy + PartialEq + Eq + fmt::Debug + Send + Sy
     /// chunk) into the layout message of the dataset.
     fn note(layout: &mut Self::Layout, note: Note<Self>);
 
-    /// Returns the client ID of new fixed and extensible arrays with this type of chunk entry.
+    /// Returns the client ID of new fixed and extensible arrays with this type of chunk entry. The
+    /// client ID in the header of an array names the type of its entries.
     fn client(rules: &Self::Rules) -> ChunkIndexClient;
 
     /// Returns the record type of new version 2 B-trees with this type of chunk entry.

@@ -52,8 +52,8 @@ pub struct ChunkLocation {
     pub filter_mask: u32,
 }
 
-/// The kind of a chunk index, for example a fixed array or a version 2 B-tree, in the order of
-/// libhdf5's numbers.
+/// The kind of a chunk index, for example a fixed array or a version 2 B-tree. The variants have
+/// the order of libhdf5's numbers for the kinds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ChunkIndexKind {
     /// Version 1 B-tree.
@@ -70,8 +70,8 @@ pub enum ChunkIndexKind {
     BTreeV2,
 }
 
-/// A box of chunks in scaled coordinates, which count chunks and not elements. The box includes
-/// both corners.
+/// A box of chunks, given by the coordinates of its first and its last chunk. The coordinates count
+/// chunks and not elements.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChunkBox {
     /// The lowest coordinates.

@@ -20,7 +20,8 @@ pub(super) struct ArrayOrder {
     slowest_first: SmallVec<[usize; 4]>,
 }
 
-/// The result of the look-up of an element in a fixed or extensible array of chunk entries.
+/// The result of the look-up of an element in a fixed or extensible array of chunk entries: the
+/// entry of a chunk, or the next element that may have a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ElementLookup<E> {
     /// The entry of a chunk.

@@ -86,6 +86,7 @@ pub trait ChunkTable: Send + std::fmt::Debug {
     /// locations.
     fn shift(&mut self, edit: &mut Edit<'_>, axis: usize, count: i64) -> Result<()>;
 
-    /// Calls a function for each chunk in the table of chunk locations.
+    /// Calls a function for each chunk in the table of chunk locations, with the coordinates and
+    /// the location of the chunk.
     fn for_each(&self, store: &Store, visit: &mut AtChunk<'_>) -> Result<()>;
 }

@@ -14,7 +14,7 @@ pub(in crate::data) use write::{LinearTarget, are_far};
 use crate::error::{Error, Result};
 
 /// Checks that the total size in bytes of an array of elements fits into 64 bits. Calculations with
-/// offsets of its elements then need no check.
+/// offsets of its elements then cannot overflow.
 fn check_offsets(dims: &[u64], element_size: usize) -> Result<()> {
     let factors = dims.iter().copied().chain([element_size as u64]);
     hyperslab_exact::product("size", factors).map(drop).map_err(|_| {

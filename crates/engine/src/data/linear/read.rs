@@ -19,8 +19,8 @@ const BLOCK_BYTES: u64 = 1 << 20;
 /// several threads.
 const MIN_PARALLEL_COPY_BYTES: u64 = 6 << 20;
 
-/// Largest gap in bytes between two runs of selected elements that are read together, including the
-/// gap, from linear (not chunked) storage.
+/// Largest gap in bytes between two runs of selected elements that a read of linear (not chunked)
+/// storage reads with one request. The request includes the gap.
 const MAX_GAP_BYTES: u64 = 4 << 10;
 
 /// Largest number of runs of selected elements that a read of linear (not chunked) storage passes
@@ -39,8 +39,8 @@ const TASK_RUNS: usize = 256;
 /// lists before it reads them.
 const LISTED_TILES: usize = 16 << 10;
 
-/// A request to read bytes of linear storage: the offset from the first element, and the buffer to
-/// fill.
+/// A request to read bytes of linear (not chunked) storage: the offset from the first element, and
+/// the buffer to fill.
 pub(in crate::data) type ByteRequest<'a> = (u64, &'a mut [u8]);
 
 /// A trait for reads of linear (not chunked) storage: the contiguous bytes of all elements of a

@@ -329,8 +329,9 @@ impl StructuredForm {
         Ok(DefinedChunk { defined, values, heap: chunk.heap })
     }
 
-    /// Returns whether a row of elements in a structured chunk lies in the box `inside`. The row
-    /// begins at `offset`, and the box begins at the chunk's first element.
+    /// Returns whether the box `inside` of a structured chunk holds a row of the chunk's elements.
+    /// `offset` is the offset of the row in the chunk, and the box begins at the chunk's first
+    /// element.
     fn holds_row(&self, inside: &Region, offset: u64) -> bool {
         let mut rest = offset;
         let sizes = self.grid.chunk().iter().zip(&inside.count).enumerate().rev();

@@ -2,8 +2,8 @@
 
 use hyperslab_format::codec::Limits;
 
-/// Smallest number of stored bytes of a chunk that raises the limit of its decoded bytes. Chunks
-/// with fewer stored bytes have the same limit as a chunk with this number.
+/// Smallest number of stored bytes for which the limit of a chunk's decoded bytes is computed. A
+/// chunk with fewer stored bytes has the same limit as a chunk with this number.
 const MIN_STORED_BYTES: u64 = 64;
 
 /// Returns the largest number of bytes to which a chunk of `stored` stored bytes may decode.

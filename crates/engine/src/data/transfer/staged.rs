@@ -14,8 +14,8 @@ use hyperslab_format::codec::Address;
 /// buffer still stays in a processor's cache.
 pub(crate) const STAGE_BYTES: usize = 1 << 20;
 
-/// Number of filled buffers for each filling thread of a write that may wait for the thread that
-/// writes to the file.
+/// Largest number of filled buffers for each thread that fills buffers of a write. These buffers
+/// wait for the thread that writes to the file.
 const WAITING_PER_THREAD: usize = 2;
 /// Bounds of the limit for filled buffers that wait for the thread that writes to the file: the
 /// smallest and the largest limit.
@@ -56,8 +56,8 @@ pub(crate) struct StageBuffer {
 }
 
 impl StageBuffer {
-    /// Returns two parts of the buffer for one stage of a write: `length` bytes with undefined
-    /// contents to fill, and the buffers for conversions.
+    /// Returns two parts of the stage buffer for one stage of a write: `length` bytes with
+    /// undefined contents to fill, and the buffers for conversions.
     pub(in crate::data) fn parts(&mut self, length: usize) -> (&mut [u8], &mut RowBuffers) {
         if self.bytes.len() < length {
             self.bytes.resize(length, 0);

@@ -30,12 +30,12 @@ impl<'a> Transform<'a> {
         Self { conversion, source_size, size }
     }
 
-    /// Returns the size in bytes of an element after the conversion of the transform.
+    /// Returns the size in bytes of an element after the transform (a copy or a conversion).
     pub(in crate::data) fn size(&self) -> usize {
         self.size
     }
 
-    /// Returns the size in bytes of an element before the conversion of the transform.
+    /// Returns the size in bytes of an element before the transform (a copy or a conversion).
     pub(in crate::data) fn source_size(&self) -> usize {
         self.source_size
     }

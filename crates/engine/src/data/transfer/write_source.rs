@@ -166,8 +166,8 @@ impl RowBuffer {
     }
 }
 
-/// Returns whether a compound datatype `memory` lacks members of the datatype `file`. A write of
-/// elements of type `memory` keeps these members of the stored elements.
+/// Returns whether a write leaves parts of the stored elements unchanged, because the compound
+/// datatype `memory` lacks members of the compound datatype `file`.
 pub fn leaves_parts(memory: &Datatype, file: &Datatype) -> bool {
     match (&memory.class, &file.class) {
         (DatatypeClass::Compound(memory), DatatypeClass::Compound(file)) => {

@@ -6,8 +6,8 @@ use super::mapping::{Growth, beyond};
 use super::{Mapping, SourceShapes};
 use crate::error::Result;
 
-/// The choice of the shape of a virtual dataset whose sources have different lengths
-/// (H5D_vds_view_t).
+/// The choice between two shapes of a virtual dataset whose sources have different lengths: up to
+/// the last available element, or up to the first missing one (H5D_vds_view_t).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum VirtualView {
     /// Up to the last element of any source. Missing elements of other sources have the fill value.

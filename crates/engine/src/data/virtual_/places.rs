@@ -215,7 +215,7 @@ fn add_run(blocks: &mut Vec<Block>, start: Dims, length: u64) -> Result<()> {
     Ok(())
 }
 
-/// Creates an internal error about a position outside the elements of a virtual dataset's mapping.
+/// Creates an internal error about a position beyond the elements of a virtual dataset's mapping.
 /// An earlier check should have found this position.
 pub(super) fn beyond() -> Error {
     Error::internal(NAME, "positions of elements fit in 64 bits")

@@ -20,7 +20,7 @@ use super::IndexEdit;
 use crate::error::{Error, Result};
 use crate::store::{Edit, Store};
 
-/// A trait of chunk indexes that are arrays: a fixed array or an extensible array.
+/// A trait of editors of chunk indexes that are arrays: fixed arrays and extensible arrays.
 pub(super) trait ChunkArray<E: Entry>: Send + Sync + fmt::Debug {
     /// Returns the encoder of the elements of a fixed or extensible array of chunk entries, or
     /// `None` while the array does not exist.
@@ -55,7 +55,8 @@ pub(super) trait ChunkArray<E: Entry>: Send + Sync + fmt::Debug {
     fn free(&mut self, edit: &mut Edit<'_>) -> Result<()>;
 }
 
-/// The result of the search for the array block that holds an array element (a chunk entry).
+/// The result of the search for the array block that holds an array element (a chunk entry): the
+/// block, or the next element that may have a block.
 #[derive(Debug)]
 pub(super) enum Lookup {
     /// The block of the element.
@@ -160,8 +161,8 @@ fn no_array() -> Error {
     Error::internal("array of chunks", "an array with a block has elements")
 }
 
-/// Returns the client ID and the element size in bytes for a new fixed or extensible array of chunk
-/// entries.
+/// Returns two values for the header of a new fixed or extensible array of chunk entries: the
+/// client ID (the type of the entries) and the element size in bytes.
 pub(super) fn new_elements<E: Entry>(params: FileParams, rules: &E::Rules) -> Result<(ChunkIndexClient, u8)> {
     let size = ChunkElementLayout::new(params, E::form(rules)).size();
     let invariant = "an element has less than 256 bytes";

@@ -84,8 +84,8 @@ impl BTreeV1Edit {
         first.chain([Some(0)]).collect()
     }
 
-    /// Returns the version 1 B-tree key after the last chunk, as libhdf5 computes it. In each
-    /// dimension, the coordinate of the key is the first one after the chunk.
+    /// Returns the last key of a version 1 B-tree node, which marks the end behind its last chunk.
+    /// In each dimension, its coordinate is the first one after the chunk, as in libhdf5.
     pub(super) fn end_key(&self, last: &ChunkKey) -> ChunkKey {
         let sizes = self.chunk.iter().chain([&self.element_size]);
         let offset = last
@@ -167,8 +167,8 @@ impl BTreeV1Edit {
         Ok(())
     }
 
-    /// Replaces the address and the key of a chunk in a version 1 B-tree. A path leads to the
-    /// chunk. Also replaces the copies of the key in the nodes above the leaf.
+    /// Changes the address and the key of the chunk at the end of a path through the nodes of a
+    /// version 1 B-tree. Also changes the copies of the key in the nodes above the leaf.
     fn change(&self, edit: &mut Edit<'_>, path: &Path, key: &ChunkKey, address: Address) -> Result<()> {
         for (depth, step) in path.iter().enumerate().rev() {
             let first = edit.modify(step.address, &self.context, |node: &mut BTreeV1Node| {

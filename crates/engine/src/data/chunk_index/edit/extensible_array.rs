@@ -117,7 +117,8 @@ impl<E: Entry> Made<E> {
         store.shared(self.header.index_block, &self.index_context())
     }
 
-    /// Returns a description of a data block of the extensible array. The data block has no pages.
+    /// Returns the description of a data block without pages of the extensible array of chunk
+    /// entries.
     fn data(&self, address: Address, elements: u64, [number, element]: [u64; 2]) -> ArrayBlock {
         let first = number - element;
         let form = BlockForm::Data(self.data_context(elements));

@@ -236,7 +236,8 @@ struct FetchedChunks<'a, A: ChunkAccess> {
     ready: BTreeMap<Dims, Vec<u8>>,
 }
 
-/// The result of one attempt to write a batch of chunks in a concurrent write.
+/// The result of one attempt to write a batch of chunks: all are written, some must be read from
+/// the file first, or the shape of the dataset has changed.
 enum Attempt {
     Written,
     /// These chunks must be read from the file first.

@@ -24,7 +24,8 @@ pub struct ChunkedSink {
 }
 
 impl ChunkedSink {
-    /// Returns the writer of a dataset's chunks, and the arguments of the writer's operations.
+    /// Returns two parts of an open chunked dataset: the writer of its chunks, and the access to
+    /// the file, the table of chunk locations and the chunk cache that the writer needs.
     pub fn parts<'w, 'e>(
         &'w mut self,
         edit: &'w mut Edit<'e>,

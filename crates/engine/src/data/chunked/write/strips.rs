@@ -219,8 +219,9 @@ impl Strips {
         Ok(())
     }
 
-    /// Returns the shape of the selected part of each chunk in a strip, a row of small chunks. In
-    /// the fastest dimension, returns the size of the part of the last chunk.
+    /// Returns the shape of the covered (selected) part of the last chunk of a strip, a row of
+    /// small chunks. The other chunks of the strip differ only in the fastest dimension, which is
+    /// completely covered.
     fn covered(&self, strip: &Strip) -> Dims {
         let last = strip.at.len() - 1;
         let sizes = strip.at.iter().zip(&self.shape).zip(&self.chunk).enumerate();
@@ -243,7 +244,8 @@ impl Strips {
         strides
     }
 
-    /// Returns the rows of elements of a chunk whose selected part has the shape `covered`.
+    /// Returns the rows of elements in the covered (selected) part of a chunk. The part has the
+    /// shape `covered` and begins at the chunk's first element.
     fn rows(&self, covered: &Dims) -> Vec<StripRow> {
         let (sources, chunks) = (self.strides(&self.shape), self.strides(&self.chunk));
         let slower = covered.len() - 1;
@@ -291,8 +293,8 @@ impl Strips {
     }
 }
 
-/// Copies consecutive pieces of `N` bytes from the buffer `from` to the buffer `to`. In `to`, the
-/// pieces begin `step` bytes apart.
+/// Spreads consecutive pieces of `N` bytes: copies them from the buffer `from` to the buffer `to`,
+/// in which the pieces begin `step` bytes apart.
 fn spread<const N: usize>(from: &[u8], to: &mut [u8], step: usize) {
     let (pieces, rest) = from.as_chunks::<N>();
     let mut locations = to.chunks_mut(step.max(1));

@@ -140,9 +140,9 @@ fn number<R: Ord>(mut rows: Vec<(R, usize)>, positions: &mut [usize]) {
 }
 
 impl StructuredForm {
-    /// Returns the number of rows of elements that `height` coordinates along the first dimension
-    /// of a sparse dataset have. The elements of a row differ only in the last coordinate. Returns
-    /// `None` if the number exceeds 128 bits.
+    /// Returns the number of rows of elements in a part of a sparse dataset with `height`
+    /// coordinates along the first dimension. The elements of a row differ only in the last
+    /// coordinate. Returns `None` if the number exceeds 128 bits.
     fn rows_of(&self, height: u64) -> Option<Key> {
         let extent = self.grid.extent();
         match extent.split_last() {

@@ -8,7 +8,7 @@ use crate::data::transfer::{byte_count, parallel};
 use crate::error::{Error, Result};
 
 /// A function that returns whether an element of a sparse dataset is defined. The arguments are the
-/// element's number in a box and the element's bytes.
+/// element's index in a box and the element's bytes.
 pub type IsDefined<'a> = dyn Fn(u64, &[u8]) -> bool + Sync + 'a;
 
 impl StructuredWriter {
