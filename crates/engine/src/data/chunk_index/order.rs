@@ -34,9 +34,9 @@ pub(super) enum ElementLookup<E> {
 }
 
 impl<E> ElementLookup<E> {
-    /// Returns the result of a look-up of the element `number` in an array of chunk entries: the
-    /// entry of the chunk. Without an entry, returns that a search can continue with the next
-    /// element.
+    /// Returns the result of a look-up in an array of chunk entries: the entry `location`, if there
+    /// is one. Otherwise, the result is the number of the next array element, after the element
+    /// `number`, that may have a chunk.
     ///
     /// The number of the next element fits in 64 bits, because it is at most the length of the
     /// array.

@@ -149,9 +149,9 @@ impl<C: DirtyChunk> DirtyChunks<C> {
         Load { all: self.bytes, idle, complete: self.complete }
     }
 
-    /// Begins an operation on the dirty chunks of a dataset. [`newer`](Self::newer) then returns
-    /// the chunks that the operation has changed, and [`older`](Self::older) returns all other
-    /// dirty chunks.
+    /// Begins an operation on the dirty chunks of a dataset. From then on, [`newer`](Self::newer)
+    /// returns the chunks that the operation has changed, and [`older`](Self::older) returns all
+    /// other dirty chunks.
     pub(in crate::data) fn begin(&mut self) {
         self.before = self.changes;
     }
@@ -243,12 +243,14 @@ impl<C: DirtyChunk> DirtyChunks<C> {
         near.map(|(scaled, _)| scaled).filter(|scaled| chunks.contains(scaled)).cloned().collect()
     }
 
-    /// Returns the coordinates of the dirty chunks that the current operation has not changed.
+    /// Returns the coordinates of the older dirty chunks, which the current operation on the
+    /// dataset has not changed.
     pub(in crate::data) fn older(&self) -> Vec<Dims> {
         self.changed(|changed| changed <= self.before)
     }
 
-    /// Returns the coordinates of the dirty chunks that the current operation has changed.
+    /// Returns the coordinates of the newer dirty chunks, which the current operation on the
+    /// dataset has changed.
     pub(in crate::data) fn newer(&self) -> Vec<Dims> {
         self.changed(|changed| changed > self.before)
     }

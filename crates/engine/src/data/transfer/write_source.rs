@@ -66,9 +66,9 @@ impl<'a> WriteSource<'a> {
         self.transform.size()
     }
 
-    /// Returns an estimate of the work of a write in bytes: the total size in the file of all
-    /// elements of the write source. If the product is too large for 64 bits, returns the largest
-    /// number of 64 bits.
+    /// Returns an estimate of the work of a write in bytes: the number of elements in the write
+    /// source, multiplied by the element size `size`. On overflow, returns the largest number of 64
+    /// bits.
     pub(crate) fn byte_count(&self, size: u64) -> u64 {
         let elements = self.bytes.len().checked_div(self.transform.source_size()).unwrap_or(0);
         size.saturating_mul(elements as u64)

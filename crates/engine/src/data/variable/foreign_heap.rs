@@ -15,12 +15,13 @@ use crate::error::{Error, Result};
 
 const NAME: &str = "element of another file";
 
-/// Estimated bytes of memory for an entry of a foreign heap besides its items: a pointer, two
-/// counts, and memory for the allocator.
+/// Estimated bytes of memory that an entry of a foreign heap (a heap in memory) takes besides its
+/// items: a pointer, two counts, and memory for the allocator.
 const ENTRY_BYTES: u64 = 48;
 
-/// A heap for one read of a virtual dataset (a foreign heap). The heap holds the variable-length
-/// data that the read collects from source files.
+/// A heap in memory for variable-length data that is not in the file's global heap (a foreign
+/// heap). For example, a read of a virtual dataset collects the data of its source files in a
+/// foreign heap.
 #[derive(Debug)]
 pub struct ForeignHeap {
     contents: Mutex<Contents>,
@@ -57,14 +58,15 @@ fn collection(params: FileParams) -> Address {
 }
 
 impl ForeignHeap {
-    /// Creates an empty foreign heap for up to `limit` bytes of variable-length data.
+    /// Creates an empty foreign heap: a heap in memory for up to `limit` bytes of variable-length
+    /// data that is not in the file's global heap.
     pub fn new(limit: u64) -> Self {
         Self { contents: Mutex::new(Contents { items: Vec::new(), remaining: limit, limit }) }
     }
 
-    /// Returns the number of items and the items of a variable-length element, from its descriptor.
-    /// Returns `None` if the data of the element is in the file of the virtual dataset and not in
-    /// this foreign heap.
+    /// Returns the number of items and the items of a variable-length element from this heap in
+    /// memory, by the element's descriptor. Returns `None` if the data of the element is in the
+    /// file's global heap instead.
     pub fn get(&self, descriptor: &[u8]) -> Result<Option<(u32, Arc<[u8]>)>> {
         let params = params_of(descriptor)?;
         let mut r = Reader::new(NAME, descriptor);

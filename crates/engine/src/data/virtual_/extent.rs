@@ -18,7 +18,7 @@ pub enum VirtualView {
 }
 
 /// The options of reads of virtual datasets: the choice of the shape, and the number of missing
-/// source datasets that ends a search.
+/// source datasets in a row that a search for numbered sources accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct VirtualOptions {
     /// The extent of virtual datasets.

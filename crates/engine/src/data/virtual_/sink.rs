@@ -6,8 +6,8 @@ use hyperslab_dataspace::Selection;
 use crate::data::transfer::{Sink, SinkContext, WriteSource};
 use crate::error::{Error, Result};
 
-/// A virtual dataset that is open for changes of its object header only. Writes of elements do not
-/// use this value; they change the source datasets.
+/// A virtual dataset that is open for changes of its object header. It rejects writes of elements,
+/// because the elements lie in the source datasets.
 #[derive(Debug)]
 pub struct VirtualSink;
 

@@ -184,8 +184,11 @@ impl VirtualMap<'_> {
     }
 
     /// Calls `each` with the requested elements of one mapping of the virtual dataset, or of one
-    /// block of the mapping. `cut` limits unlimited selections: from the shape of the source, it
-    /// returns the shape to use, and the size of the virtual dataset's unlimited dimension.
+    /// block of the mapping. `cut` limits unlimited selections to the elements that the source
+    /// dataset has.
+    ///
+    /// `cut` takes the shape of the source. It returns the shape to use, and the dimension and the
+    /// size at which the unlimited selection of the virtual dataset ends.
     fn part(
         &self,
         wanted: &ElementRequest,

@@ -70,7 +70,7 @@ pub(super) enum Lookup {
 
 impl Lookup {
     /// Returns the result of a look-up that found no array block for the array element `number`.
-    /// The search can continue with the next element.
+    /// The result names the next element, which may have a block.
     ///
     /// The number of the next element fits in 64 bits, because it is at most the length of the
     /// array.

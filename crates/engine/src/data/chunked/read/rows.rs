@@ -153,7 +153,8 @@ impl<'a> RowRead<'a> {
             && before.address.checked_add(bytes) == Some(piece.address)
     }
 
-    /// Returns the range of bytes in the read target for the rows `from` to `to` of the selection.
+    /// Returns the bytes of the read target for the rows from `from` to `to` (exclusive) of the
+    /// dataset.
     fn bytes_of_rows<'o>(&self, out: &'o mut [u8], from: u64, to: u64) -> Result<&'o mut [u8]> {
         let at = |row: u64| usize::try_from((row - self.wanted.0).checked_mul(self.row_bytes)?).ok();
         let range = at(from).zip(at(to)).map(|(from, to)| from..to);

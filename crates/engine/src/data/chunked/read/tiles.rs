@@ -308,8 +308,8 @@ impl Regular<'_> {
         count
     }
 
-    /// Copies the selected elements of a group of chunks to the read target. `bytes` holds the
-    /// stored bytes of the chunks and begins with the first chunk.
+    /// Copies the selected elements of a group of fetched chunks to the read target. `bytes` holds
+    /// the stored bytes of the chunks, from the first byte of the first chunk on.
     fn place_fetched(
         &self,
         tiles: Tiles<'_>,

@@ -395,7 +395,7 @@ impl<A: ChunkAccess> Batch<'_, A> {
         })
     }
 
-    /// Does the work of a concurrent write on the chunks of one batch: encodes chunks that are
+    /// Performs the work of a concurrent write on the chunks of one batch: encodes chunks that are
     /// replaced as a whole, and writes the selected elements into all other chunks.
     fn work(&self, jobs: Vec<BatchJob>) -> Result<Vec<BatchResult>> {
         let (source, store, selected, from) = (&**self.source, self.access.store(), self.selected, self.from);

@@ -113,8 +113,8 @@ impl Model {
     }
 }
 
-/// The steps of one thread in a concurrency test. A step with a count is a write of `(start,
-/// count)`, exclusive or concurrent. A step with the count 0 is a flush.
+/// The steps of one thread in a concurrency test: a start, a count, and whether the step has
+/// exclusive access. A step with the count 0 is a flush, and every other step is a write.
 type Steps = &'static [(u64, u64, bool)];
 
 /// Runs the threads of a concurrency test in all orders that a random walk finds. Checks each

@@ -56,8 +56,9 @@ impl SelectedChunk {
     }
 
     /// Returns the stored values of a structured chunk's selected defined elements, in ascending
-    /// order of the elements' offsets in the chunk. Variable-length values are descriptors of data
-    /// in the heap that the caller gave to the read.
+    /// order of the elements' offsets in the chunk.
+    ///
+    /// Variable-length values are descriptors of data in the heap that the caller gave to the read.
     pub fn values(&self) -> &[u8] {
         self.picked.as_ref().map_or(&self.chunk.values, |(_, values)| values)
     }

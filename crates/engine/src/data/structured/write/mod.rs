@@ -60,7 +60,8 @@ struct Update {
 type Merged = std::result::Result<(Dims, DefinedChunk), Box<(Error, Option<(Dims, DefinedChunk)>)>>;
 
 impl StructuredWriter {
-    /// Creates a writer of structured chunks with the form `form` and the chunk index `table`.
+    /// Creates a writer of the structured chunks of a dataset, with their form `form` and their
+    /// chunk index `table`.
     pub fn new(form: StructuredForm, table: StructuredIndexEditor, limit: usize) -> Self {
         Self { form, table, limit, dirty: DirtyChunks::default() }
     }

@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 /// The name of a write to a dataset with structured chunks, in error messages.
 const NAME: &str = "write of structured chunks";
 
-/// The list of the structured chunks of a selection, that is, with selected elements, in C order.
+/// The list of the structured chunks that contain selected elements, in C order.
 enum ChunksOf {
     /// The chunks of a selection whose dimensions are selected independently of one another.
     Tiles(Box<Tiling>),
