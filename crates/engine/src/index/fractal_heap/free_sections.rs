@@ -42,7 +42,7 @@ struct Run {
     space: u64,
 }
 
-/// The context for decoding and encoding the free section list of a fractal heap.
+/// The parameters for decoding and encoding the free section list of a fractal heap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct FreeSectionsContext {
     pub(super) list: FreeSpaceSectionsContext,

@@ -69,8 +69,7 @@ impl DirectBlock {
     }
 }
 
-/// The context of a changed fractal heap in the cache of dirty blocks, which is used when the
-/// heap's header is encoded.
+/// The parameters for encoding the header of a changed fractal heap in the cache of dirty blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChangedHeader {
     address: Address,
@@ -365,8 +364,8 @@ pub fn pipeline(message: &FilterPipeline) -> Result<Pipeline> {
     Ok(stages(filters))
 }
 
-/// Converts the filter descriptions of a message to a filter pipeline, for instance of one section
-/// of structured chunks.
+/// Converts the filter descriptions of a message to a filter pipeline with one stage for each
+/// filter, for instance of one section of structured chunks.
 pub fn stages(filters: &[FilterDescription]) -> Pipeline {
     let stage = |filter: &FilterDescription| Stage {
         id: FilterId(filter.id),

@@ -27,8 +27,8 @@ pub(super) struct RowSections {
 }
 
 impl RowSections {
-    /// Adds the totals of free sections `other` to the totals of free sections for missing fractal
-    /// heap blocks. Multiplies `other` by `times` first.
+    /// Adds the totals `other`, multiplied by `times`, to these totals of the free sections for
+    /// missing fractal heap blocks.
     fn add(&mut self, other: Self, times: u64) -> Result<()> {
         self.count = add_product(self.count, other.count, times)?;
         self.space = add_product(self.space, other.space, times)?;
@@ -149,9 +149,9 @@ impl Shape {
         Ok(sections)
     }
 
-    /// Returns the number of bytes for heap objects in one block of the row that contains the entry
-    /// `first` of a fractal heap's indirect block. If the row has indirect blocks, returns the
-    /// number for the first row.
+    /// Returns the number of bytes for heap objects in the first of several missing blocks of a
+    /// fractal heap. The missing blocks begin at the entry `first` of an indirect block. If this
+    /// entry is for an indirect block, returns the number for the smallest direct block.
     pub(super) fn first_object_bytes(&self, first: usize) -> u64 {
         let entry = self.table.entry(first);
         self.row_object_bytes(if entry.direct { entry.row } else { 0 })

@@ -16,8 +16,8 @@ pub(super) struct FreeBlocks {
 }
 
 impl FreeBlocks {
-    /// Creates an empty set of free blocks of a local heap. The local heap lists blocks of at least
-    /// `least` bytes.
+    /// Creates an empty set of free blocks of a local heap. Blocks of fewer than `least` bytes are
+    /// too small for the heap's free list.
     pub(super) fn new(least: u64) -> Self {
         Self { least, ..Self::default() }
     }

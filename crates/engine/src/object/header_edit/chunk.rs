@@ -64,8 +64,8 @@ impl Chunk {
     }
 }
 
-/// Returns the number of bytes of the first header chunk of an object header that are not part of
-/// the messages or the gap.
+/// Returns the overhead of an object header's first header chunk: the number of bytes that belong
+/// neither to messages nor to the gap (the unused end of the chunk).
 pub(super) fn overhead(prefix: &Prefix) -> usize {
     match prefix {
         Prefix::V1(_) => PrefixV1::SIZE,
@@ -73,8 +73,8 @@ pub(super) fn overhead(prefix: &Prefix) -> usize {
     }
 }
 
-/// Returns the number of bytes of an object header's continuation block that are not part of the
-/// messages or the gap.
+/// Returns the overhead of an object header's continuation block: the number of bytes that belong
+/// neither to messages nor to the gap (the unused end of the block).
 pub(super) const fn block_overhead(layout: EnvelopeLayout) -> usize {
     match layout {
         EnvelopeLayout::V1 => 0,

@@ -125,8 +125,8 @@ impl DatasetWriter {
         self.sink.get().is_dirty() || self.layout_changed || self.dataspace_changed
     }
 
-    /// Marks chunks that other threads have read for a change as out of date. The caller may then
-    /// replace the stored chunks of the dataset.
+    /// Marks copies of the dataset's chunks as out of date. Writing threads have fetched these
+    /// copies from the file. The caller may then replace the stored chunks.
     pub(super) fn outdate_fetched(&mut self) {
         if let Some(chunked) = self.chunked_mut() {
             chunked.writer.outdate_fetched();
