@@ -21,7 +21,7 @@ pub(crate) struct DirtyBlocks {
     bytes: AtomicUsize,
 }
 
-/// A dirty metadata block: its decoded value and the context for its encoding.
+/// A dirty metadata block: its decoded value, and the context (the parameters) for its encoding.
 #[derive(Debug, Clone)]
 pub(crate) struct DirtyBlock {
     value: Arc<dyn Any + Send + Sync>,
@@ -48,7 +48,8 @@ where
 }
 
 impl DirtyBlock {
-    /// Creates a dirty metadata block from its value and the context for its encoding.
+    /// Creates a dirty metadata block from its value and the context (the parameters) for its
+    /// encoding.
     pub(crate) fn new<T>(value: Arc<T>, context: &T::Context) -> Self
     where
         T: Structure + Send + Sync + 'static,
@@ -101,7 +102,9 @@ impl DirtyBlocks {
         self.count.load(Ordering::Acquire) == 0
     }
 
-    /// Returns the total size in bytes of all dirty metadata blocks in the file.
+    /// Returns the changed value of the metadata block at `address`, if a dirty block of the type
+    /// `T` exists there. Callers use this function if they know the parameters of the block only
+    /// after they have read its first bytes.
     pub(crate) fn bytes(&self) -> u64 {
         to_u64(self.bytes.load(Ordering::Acquire))
     }

@@ -48,7 +48,7 @@ pub(super) const MAX_SMALL_COMMIT_BYTES: u64 = 1 << 20;
 /// Largest length of a journal to which commits are appended. A longer journal is truncated first.
 const MAX_APPENDED_BYTES: u64 = 4 << 20;
 
-/// The reason in the errors of writes after a failed sync, which are all refused.
+/// The reason that errors state after a failed sync. All later writes are then refused.
 const SYNC_FAILED: &str = "an earlier sync of the file failed, so that the contents of its disk are unknown";
 
 /// A change of the file for the journal: the bytes before the change and the bytes after it.
@@ -154,8 +154,8 @@ impl Journal {
         self.has_unjournaled.store(true, Ordering::Release);
     }
 
-    /// Records in the journal's state that bytes were written into new space of the file. The next
-    /// commit relies on these bytes.
+    /// Records in the journal's state that bytes were written into new space (space that no commit
+    /// contains). The next commit relies on these bytes.
     pub(super) fn note_new(&self, offset: u64, bytes: &[u8]) {
         self.note_write();
         if self.is_enabled() && !bytes.is_empty() {
@@ -332,7 +332,8 @@ impl Journal {
         Ok(())
     }
 
-    /// Returns the extents of new space of the file on which the journal's next commit relies.
+    /// Lists the extents of new space (space that no commit contains). The journal's next commit
+    /// relies on them.
     fn list_extents(&self, driver: &dyn Driver, file_length: u64) -> Result<Vec<JournalExtent>> {
         let read = |offset: u64, buffer: &mut [u8]| driver.read_at(offset, buffer);
         let unreadable = |source| Error::Io { action: "cannot read new space of the file".into(), source };

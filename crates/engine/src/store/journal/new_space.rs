@@ -16,7 +16,8 @@ use super::contents::JournalContents;
 /// Largest number of bytes that one read of the file covers, during a comparison with the journal.
 const READ_BYTES: u64 = 1 << 20;
 
-/// The result of a comparison of a journal's extents of new space with the bytes of the file.
+/// The result of a comparison of the file's bytes with a journal's extents of new space. (Before
+/// its commit, an extent was new space: no commit contained it.)
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct ExtentComparison {
     /// The number of extents.
@@ -110,9 +111,9 @@ struct Prefix {
     partial: u64,
 }
 
-/// The checksums of the start of a file up to several offsets. At each of these offsets, the whole
-/// sectors of an extent of the journal begin or end. The checksums leave out sectors that no extent
-/// covers.
+/// The checksums of several parts of a file. Each part begins at the start of the file. It ends at
+/// an offset at which an extent of the journal begins or ends. The checksums include only sectors
+/// that are in an extent.
 struct Prefixes(BTreeMap<u64, Prefix>);
 
 impl Prefixes {

@@ -160,8 +160,8 @@ impl Rules {
         if length >= self.placement.alignment_threshold { self.placement.alignment.max(1) } else { 1 }
     }
 
-    /// Returns the size of the file blocks from which small pieces of an allocation class are
-    /// taken. Returns 0 if the class has no such blocks.
+    /// Returns the size of the aggregation blocks of a class, from which small pieces of file space
+    /// are taken. Returns 0 if the class has no such blocks.
     pub(super) fn block(&self, class: Class) -> u64 {
         match class {
             _ if !self.aggregates => 0,
