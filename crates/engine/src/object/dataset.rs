@@ -39,7 +39,8 @@ pub struct DatasetDescription {
     pub external: Vec<ExternalPiece>,
 }
 
-/// The filters of a dataset: the filters of flat chunks, or of the sections of structured chunks.
+/// The filters of a dataset: the filters of flat (not structured) chunks, or of the sections of
+/// structured chunks.
 #[derive(Debug, Clone)]
 pub enum Filters {
     /// Filters of chunks, other than structured chunks. Empty without filters.

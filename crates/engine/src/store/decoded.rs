@@ -53,8 +53,9 @@ impl Decoded {
 }
 
 impl Store {
-    /// Returns the decoded metadata block at `address` from the cache, or reads and decodes it as
-    /// [`get`](Self::get) does. Adds a newly decoded block to the cache.
+    /// Returns a shared reference to the decoded metadata block at `address` in the cache. If the
+    /// cache lacks the block, reads and decodes it as [`get`](Self::get) does, and adds it to the
+    /// cache.
     ///
     /// # Errors
     /// Returns the same errors as [`get`](Self::get).
@@ -71,8 +72,9 @@ impl Store {
         self.keep(address, context, to_u64(T::size(context)), || self.get(address, context))
     }
 
-    /// Returns the decoded metadata block at `address` like [`shared`](Self::shared), but does not
-    /// add the block to the cache. Callers use this function for blocks that a walk visits once.
+    /// Returns the value that the cache of decoded blocks keeps for `address` and `context`. If the
+    /// cache has no such value, calls `make`, and adds the returned value to the cache. `bytes` is
+    /// the size of the block in the file.
     ///
     /// # Errors
     /// Returns the same errors as [`get`](Self::get).

@@ -184,8 +184,9 @@ impl BTreeV2Appender<'_, '_, '_> {
         Ok(nodes)
     }
 
-    /// Appends a record to a version 2 B-tree whose last leaf is full. The record goes into the
-    /// lowest of the last nodes that is not full. New nodes follow on the levels below.
+    /// Appends a record to a version 2 B-tree whose last leaf is full. Puts the record into the
+    /// lowest node on the path above this leaf that is not full. Creates new nodes on the levels
+    /// below.
     fn push_above(&mut self, record: &[u8]) -> Result<()> {
         let mut level = 1_u16;
         while let Some((_, node)) = self.edge.get(usize::from(level)) {
@@ -216,8 +217,9 @@ impl BTreeV2Appender<'_, '_, '_> {
         Ok(())
     }
 
-    /// Stores the last node of each level of a version 2 B-tree after an append. If a last node has
-    /// fewer records than the minimum, first moves records into this node.
+    /// Closes a writer that appends records to a version 2 B-tree: stores the last node of each
+    /// level. If a last node has fewer records than the minimum, first moves records into this
+    /// node.
     fn close(mut self) -> Result<()> {
         let mut edge = std::mem::take(&mut self.edge);
         let mut entry: Option<BTreeV2Child> = None;

@@ -348,8 +348,8 @@ pub(super) enum CountChange {
 }
 
 impl CountChange {
-    /// Returns the number of version 2 B-tree records after an insertion or a removal. `count` is
-    /// the number before the change.
+    /// Applies a change to the number of version 2 B-tree records `count`: returns the number after
+    /// an insertion or a removal.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if no tree can have `count` records before the change.

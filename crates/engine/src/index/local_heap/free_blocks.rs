@@ -79,8 +79,8 @@ impl FreeBlocks {
         last.filter(|(offset, size)| **offset + **size == end).map_or(0, |(_, size)| *size)
     }
 
-    /// Shortens a free block of the local heap. The block ends at the offset `end` and afterwards
-    /// at `new_end`.
+    /// Cuts bytes off the end of a local heap's free block. The block ends at the offset `end`
+    /// before the call, and at `new_end` after it.
     pub(super) fn cut_tail(&mut self, end: u64, new_end: u64) {
         let size = self.tail(end);
         // The block ends at `end`, so it is not longer than `end`.

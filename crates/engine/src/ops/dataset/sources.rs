@@ -19,8 +19,8 @@ use crate::object::dataset::DatasetDescription;
 use crate::object::kind::ObjectKind;
 use crate::object::path::{self, Resolved};
 
-/// Largest depth of virtual datasets whose source datasets are virtual, and largest number of
-/// consecutive external links to a source dataset.
+/// Largest depth of nested virtual datasets (virtual datasets whose source datasets are virtual).
+/// Also the largest number of consecutive external links to a source dataset.
 pub(in crate::ops) const MAX_DEPTH: usize = 16;
 
 /// Largest number of source datasets that a virtual dataset keeps open.

@@ -73,7 +73,7 @@ pub(super) struct Commit<'a> {
     pub(super) append: bool,
 }
 
-/// The journal of an open file. A journal without a side file is never enabled.
+/// The journal of an open file. Without a side file to store it, it is never enabled.
 #[derive(Debug)]
 pub(crate) struct Journal {
     side: Option<Arc<dyn SideFile>>,
@@ -340,7 +340,7 @@ impl Journal {
         self.extents.lock().list(file_length, read).map_err(unreadable)
     }
 
-    /// Adds the offsets of all bytes that a commit changes or relies on to the journal's set.
+    /// Adds all bytes that a commit changes or relies on to the known bytes of the journal.
     fn add_known(&self, commit: &Commit<'_>, extents: &[JournalExtent]) {
         for change in commit.changes {
             self.known.add(change.offset, change.offset + to_u64(change.new.len()));

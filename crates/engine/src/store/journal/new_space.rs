@@ -28,9 +28,9 @@ pub(super) struct ExtentComparison {
     pub(super) first_changed: Option<u64>,
 }
 
-/// Compares the extents of new space in a journal with a file of `file_length` bytes. An extent
-/// past the end of the file does not match: each extent was synced before its commit, and no commit
-/// of the same journal shortens the file.
+/// Compares the extents in a journal, which were new space at a commit, with a file of
+/// `file_length` bytes. An extent past the end of the file does not match. The reason: each extent
+/// was synced before its commit, and no commit of the same journal shortens the file.
 ///
 /// A sector of an extent that the journal also changes may hold any version that the journal knows;
 /// the comparison of sectors has checked that.
@@ -55,8 +55,8 @@ pub(super) fn compare_extents(
     Ok(found)
 }
 
-/// Returns whether the file holds the bytes of an extent of new space in a journal. The extent lies
-/// before the end of the file.
+/// Returns whether the bytes of the file match an extent in a journal, which was new space at a
+/// commit. The extent lies before the end of the file.
 fn matches(
     contents: &JournalContents,
     file: &dyn Driver,
@@ -99,8 +99,8 @@ fn whole_sectors(extent: &JournalExtent) -> Range<u64> {
     }
 }
 
-/// The checksums over the whole sectors before an offset of the file, for a comparison with a
-/// journal.
+/// The checksums of the start of a file up to an offset, over whole sectors, for a comparison with
+/// a journal.
 #[derive(Debug, Clone, Copy, Default)]
 struct Prefix {
     /// The sum of the sectors in the file that the journal does not change.

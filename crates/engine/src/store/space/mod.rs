@@ -85,8 +85,8 @@ pub struct SpaceUsage {
 }
 
 impl SpaceUsage {
-    /// Returns the number of allocated bytes of a file, including the bytes that earlier writers
-    /// lost.
+    /// Returns the number of allocated bytes of a file. The number includes bytes that earlier
+    /// writers have freed without a record of it.
     pub fn allocated(&self) -> u64 {
         // Saturates: in a damaged file, bytes that belong to two blocks may be freed twice.
         self.end.saturating_sub(self.free + self.pending + self.lost)
