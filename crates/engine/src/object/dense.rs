@@ -218,7 +218,7 @@ impl Dense {
         Ok(BTreeV2::edit(edit, self.names)?.header().total_records)
     }
 
-    /// Inserts the deferred messages of links or attributes, with new names, into dense storage.
+    /// Inserts the deferred links or attributes, all of which have new names, into dense storage.
     pub(super) fn insert_all(
         &self,
         container: &Container,

@@ -27,7 +27,8 @@ const MIN_CONCURRENT_BYTES: usize = 64 << 10;
 /// exclusive access to the file.
 const MAX_EXCLUSIVE_BYTES: u64 = 16 << 20;
 
-/// The access of a concurrent write to the writer of its dataset.
+/// The access of a concurrent write to the writer of its dataset, which is the object that keeps
+/// the dirty chunks.
 #[derive(Debug)]
 struct WriterAccess<'a> {
     file: &'a OpenFile,

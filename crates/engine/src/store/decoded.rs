@@ -72,9 +72,8 @@ impl Store {
         self.keep(address, context, to_u64(T::size(context)), || self.get(address, context))
     }
 
-    /// Returns the value that the cache of decoded blocks keeps for `address` and `context`. If the
-    /// cache has no such value, calls `make`, and adds the returned value to the cache. `bytes` is
-    /// the size of the block in the file.
+    /// Returns the decoded metadata block at `address` like [`shared`](Self::shared), but does not
+    /// add the block to the cache. Callers use this function for blocks that a walk visits once.
     ///
     /// # Errors
     /// Returns the same errors as [`get`](Self::get).
@@ -89,7 +88,7 @@ impl Store {
         }
     }
 
-    /// Returns the value that the cache of decoded blocks holds for `address` and `context`. If the
+    /// Returns the value that the cache of decoded blocks keeps for `address` and `context`. If the
     /// cache has no such value, calls `make`, and adds the returned value to the cache. `bytes` is
     /// the size of the block in the file.
     ///

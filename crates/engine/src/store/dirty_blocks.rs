@@ -70,7 +70,7 @@ impl DirtyBlock {
     }
 
     /// Returns the decoded value of the dirty metadata block, if the block has the type `T` and the
-    /// context `context`.
+    /// context `context` (the parameters for encoding).
     pub(crate) fn value<T>(self, context: &T::Context) -> Option<Arc<T>>
     where
         T: Structure + Send + Sync + 'static,
@@ -89,9 +89,9 @@ impl DirtyBlock {
 }
 
 impl Store {
-    /// Returns the value of the dirty metadata block at `address`, if a dirty block of the type `T`
-    /// exists there. Callers use this function for structures whose context depends on their first
-    /// bytes.
+    /// Returns the changed value of the metadata block at `address`, if a dirty block of the type
+    /// `T` exists there. Callers use this function for structures whose context (the parameters for
+    /// decoding) depends on their first bytes.
     pub(crate) fn changed<T: Send + Sync + 'static>(&self, address: Address) -> Option<Arc<T>> {
         self.caches.dirty_blocks.get(address)?.of_type()
     }
@@ -102,9 +102,7 @@ impl DirtyBlocks {
         self.count.load(Ordering::Acquire) == 0
     }
 
-    /// Returns the changed value of the metadata block at `address`, if a dirty block of the type
-    /// `T` exists there. Callers use this function if they know the parameters of the block only
-    /// after they have read its first bytes.
+    /// Returns the total size in bytes of all dirty metadata blocks in the file.
     pub(crate) fn bytes(&self) -> u64 {
         to_u64(self.bytes.load(Ordering::Acquire))
     }

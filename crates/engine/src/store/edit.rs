@@ -287,10 +287,9 @@ impl<'a> Edit<'a> {
         Ok(address)
     }
 
-    /// Removes the block of metadata at `address` from the cache for a change, and returns the
-    /// block. The caller later puts the block back with [`put`](Self::put), under the same or
-    /// another context and address. Until then, only the returned value has earlier changes of the
-    /// block.
+    /// Takes the block of metadata at `address` out of the cache for a change, and returns the
+    /// block. The caller later puts the block back with [`put`](Self::put), possibly at another
+    /// address. Until then, only the returned value has earlier changes of the block.
     ///
     /// # Errors
     /// Returns the same errors as [`Store::get`].
@@ -346,8 +345,8 @@ impl<'a> Edit<'a> {
         Ok(())
     }
 
-    /// Writes raw data to allocated file space. If raw data cannot be written now, keeps it in
-    /// memory until the commit.
+    /// Writes raw data to allocated file space. If the driver cannot write the raw data, keeps it
+    /// in memory until the commit.
     ///
     /// # Errors
     /// Returns the errors of [`Store::write_raw`], except I/O errors of the write.

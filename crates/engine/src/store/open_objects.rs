@@ -95,8 +95,8 @@ impl ObjectHandle {
         self.address
     }
 
-    /// Returns the life number of the object that this handle keeps open. Earlier objects at the
-    /// same address had other life numbers.
+    /// Returns the life number of the object that this handle keeps open. The number tells the
+    /// object apart from earlier objects at the same address.
     pub fn life(&self) -> u64 {
         self.life
     }

@@ -1,4 +1,4 @@
-//! Insertion of many records after the last record. Nodes are filled one after the other, and each
+//! Insertion of many records after the last record of a version 2 B-tree. Nodes are filled one after the other, and each
 //! full node is stored once.
 
 use hyperslab_exact::{to_u64, to_usize};

@@ -348,8 +348,8 @@ pub(super) enum CountChange {
 }
 
 impl CountChange {
-    /// Applies a change to the number of version 2 B-tree records `count`: returns the number after
-    /// an insertion or a removal.
+    /// Applies an insertion or a removal to `count`, the number of records of a version 2 B-tree.
+    /// Returns the new number.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if no tree can have `count` records before the change.

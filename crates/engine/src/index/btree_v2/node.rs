@@ -302,8 +302,8 @@ pub(super) enum Edge {
 }
 
 impl Edge {
-    /// Returns the edge of the version 2 B-tree at which `path` ends: the first record, the last
-    /// record, or neither.
+    /// Returns the edge of the version 2 B-tree at which `path` ends: before the first record,
+    /// after the last record, or neither.
     pub(super) fn of(path: &Path) -> Self {
         let last = path.iter().all(|step| to_u64(step.position) == step.child.records);
         let first = path.iter().all(|step| step.position == 0);

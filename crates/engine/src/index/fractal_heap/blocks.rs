@@ -1,4 +1,4 @@
-//! Blocks of a heap. New direct blocks enlarge the table of indirect blocks, and freed direct
+//! Blocks of a fractal heap. New direct blocks enlarge the table of indirect blocks, and freed direct
 //! blocks shrink it.
 
 use hyperslab_exact::to_u64;

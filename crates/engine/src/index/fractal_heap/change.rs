@@ -1,4 +1,4 @@
-//! Changes of a heap: objects are inserted, replaced and removed.
+//! Changes of a fractal heap: objects are inserted, replaced and removed.
 //!
 //! Each operation computes the header's new counters before it changes anything, so that an error
 //! because of a counter leaves the heap as it was.

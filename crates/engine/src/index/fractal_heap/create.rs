@@ -1,4 +1,4 @@
-//! Creation and deletion of heaps.
+//! Creation and deletion of fractal heaps.
 
 use hyperslab_exact::to_u64;
 use hyperslab_format::codec::{Address, FileParams, Structure as _};

@@ -1,4 +1,4 @@
-//! Managed objects: objects in the direct blocks of a heap.
+//! Managed objects: objects in the direct blocks of a fractal heap.
 
 use std::iter::Peekable;
 

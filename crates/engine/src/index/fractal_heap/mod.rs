@@ -32,8 +32,8 @@ use super::btree_v2::BTreeV2;
 use crate::error::{Error, Result};
 use crate::store::{Bytes, Store, at};
 
-/// Size in bytes that a fractal heap header takes in the limit of the metadata cache. It is the
-/// size of a header without filters.
+/// Size in bytes with which a fractal heap header counts toward the limit of the metadata cache. It
+/// is the size of a header without filters.
 const HEADER_BYTES: u64 = 146;
 
 pub use create::FractalHeapCreation;
@@ -352,8 +352,8 @@ impl FractalHeap {
     }
 }
 
-/// Returns the filter pipeline that a filter pipeline message describes, for flat chunks and for
-/// blocks of fractal heaps.
+/// Converts a filter pipeline message to the filter pipeline of flat (not structured) chunks or of
+/// the blocks of a fractal heap.
 ///
 /// # Errors
 /// Returns [`Error::Unsupported`] if the message describes the sections of structured chunks.

@@ -16,9 +16,9 @@ pub(super) struct Shape {
     pub(super) prefix: u64,
 }
 
-/// Two totals for the missing blocks of a fractal heap's indirect block: the number of their free
-/// sections, and their bytes. A free-space manager counts one free section for each row of direct
-/// blocks.
+/// Two totals for the missing blocks (not created yet) of a fractal heap's indirect block: the
+/// number of their free sections, and their bytes. A free-space manager counts one free section for
+/// each row of direct blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct RowSections {
     pub(super) count: u64,
@@ -100,8 +100,8 @@ impl Shape {
         Ok(capacity)
     }
 
-    /// Returns the totals of the free sections of a fractal heap's indirect block of `rows` rows
-    /// that has no child blocks.
+    /// Returns the totals of the free sections of a fractal heap's indirect block of `rows` rows,
+    /// if all its child blocks are missing.
     fn all_missing(&self, rows: u32) -> Result<RowSections> {
         let mut sections = RowSections::default();
         // The sections of indirect blocks of 0, 1, 2, … rows.
@@ -135,8 +135,8 @@ impl Shape {
         }))
     }
 
-    /// Returns the totals of the free sections for `count` missing blocks, beginning at the entry
-    /// `first` of a fractal heap's indirect block.
+    /// Returns the totals of the free sections for `count` missing blocks (not created yet). They
+    /// begin at the entry `first` of a fractal heap's indirect block.
     pub(super) fn missing(&self, first: usize, count: usize) -> Result<RowSections> {
         let mut sections = RowSections::default();
         for (entry, in_row) in self.by_rows(first, count)? {
@@ -198,9 +198,9 @@ impl Shape {
         }
     }
 
-    /// Returns the smallest direct block of at least `least` bytes among `count` missing blocks of
-    /// a fractal heap. The missing blocks begin at the entry `first` of the indirect block at
-    /// `base`. Returns the block's offset and size.
+    /// Returns the offset and the size of a missing direct block (not created yet) of a fractal
+    /// heap: the smallest one of at least `least` bytes. Searches the `count` entries from the
+    /// entry `first` on of the indirect block at the offset `base`.
     pub(super) fn smallest_missing(
         &self,
         base: u64,

@@ -1,4 +1,4 @@
-//! Insertion of many objects. They fill new collections, which are written to the file immediately,
+//! Insertion of many objects into the global heap. They fill new collections, which are written to the file immediately,
 //! without waiting for a commit.
 
 use std::ops::Range;

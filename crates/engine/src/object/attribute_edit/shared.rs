@@ -62,8 +62,9 @@ impl AttributeEditor<'_> {
         Ok(placed)
     }
 
-    /// Places the message of a renamed attribute, like the message of a new attribute. The old
-    /// message still uses the same shared datatype and dataspace, so counts one more use of both.
+    /// Places the message of a renamed attribute: stores it as a shared message, if possible, and
+    /// returns the form to store. Counts one more use of the shared datatype and dataspace, because
+    /// the old message still uses them.
     pub(super) fn place_renamed(
         &mut self,
         edit: &mut Edit<'_>,

@@ -67,7 +67,7 @@ impl AttributeEditor<'_> {
         }
     }
 
-    /// Returns the deferred attribute with the index `number`.
+    /// Returns the deferred attribute (new and only in memory) with the index `number`.
     fn deferred(&self, number: usize) -> Result<Stored> {
         let message = self.open.deferred.get(number)?;
         let body = self.open.deferred.body(message);

@@ -49,8 +49,8 @@ impl HeaderEditor {
     }
 
     /// Removes the last messages from changed header chunks of an object header if the messages no
-    /// longer fit. This happens if an old program wrote version 1 messages with lengths that are
-    /// not multiples of 8. hyperslab writes longer messages.
+    /// longer fit. Old programs wrote version 1 messages with lengths that are not multiples of 8.
+    /// Such messages need more space when they are written again.
     fn displace_excess(&mut self) -> Result<()> {
         for number in 0..self.chunks.len() {
             while self.chunks.get(number).is_some_and(|chunk| chunk.changed && chunk.used > chunk.capacity) {

@@ -88,8 +88,8 @@ impl Extents {
         }
     }
 
-    /// Removes the sectors from `start` up to `end` from all runs of sectors of new space. The
-    /// remaining parts of a run have no checksum.
+    /// Cuts the sectors from `start` up to `end` out of all runs of sectors that were written in
+    /// new space (space that no commit contains). The remaining parts of a run have no checksum.
     fn cut_out(&mut self, start: u64, end: u64) {
         while let Some((&from, &run)) = self.runs.range(..end).next_back()
             && run.end > start

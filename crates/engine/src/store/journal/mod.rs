@@ -73,7 +73,7 @@ pub(super) struct Commit<'a> {
     pub(super) append: bool,
 }
 
-/// The journal of an open file. Without a side file to store it, it is never enabled.
+/// The journal of an open file. Without a side file that stores it, the journal is never enabled.
 #[derive(Debug)]
 pub(crate) struct Journal {
     side: Option<Arc<dyn SideFile>>,

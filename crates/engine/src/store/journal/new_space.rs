@@ -1,4 +1,4 @@
-//! The comparison of the file with the new space that the commits of a journal rely on.
+//! The comparison of a file with the extents of its journal: the space that was new at a commit.
 //!
 //! A journal may be hostile: its extents may be as long as 64 bits allow, and any number of extents
 //! may cover the same bytes. The comparison therefore reads nothing past the end of the file, and

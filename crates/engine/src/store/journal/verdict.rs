@@ -226,9 +226,9 @@ fn compare_sectors(
 }
 
 /// Returns whether a sector of a file looks cut off, for a comparison with a journal. Such a sector
-/// has the bytes of a later version up to an end of the file, and zeros after it. The cause is a
-/// disk that stored new bytes of the sector, but not the new length of the file. When the file
-/// grows again, zeros follow.
+/// has the bytes of a later version up to an end that the file has or had, and zeros after it. The
+/// cause is a disk that stored new bytes of the sector, but not the new length of the file. When
+/// the file grows again, zeros follow.
 fn is_cut(
     contents: &JournalContents,
     versions: &[SectorVersion],
