@@ -87,8 +87,8 @@ pub enum NewLayout {
 }
 
 /// Returns whether a dataset with the given dataspace can have a chunk index of HDF5 1.10 that
-/// libhdf5 can open. In some files, libhdf5 cannot open such an index with one unlimited dimension.
-/// See [`NewDataset::index_in`].
+/// libhdf5 can open. In files with short length fields, libhdf5 cannot open such an index if
+/// exactly one dimension is unlimited. See [`NewDataset::index_in`].
 pub(super) fn has_new_index(dataspace: &Dataspace, params: FileParams) -> bool {
     params.length_width() >= 8 || dataspace.max_dims().iter().filter(|max| max.is_none()).count() != 1
 }

@@ -1,5 +1,5 @@
-//! Insertion of many records after the last record of a version 2 B-tree. Nodes are filled one after the other, and each
-//! full node is stored once.
+//! Insertion of many records after the last record of a version 2 B-tree. Nodes are filled one
+//! after the other, and each full node is stored once.
 
 use hyperslab_exact::{to_u64, to_usize};
 use hyperslab_format::btree_v2::BTreeV2Child;

@@ -1,5 +1,5 @@
-//! Blocks of a fractal heap. New direct blocks enlarge the table of indirect blocks, and freed direct
-//! blocks shrink it.
+//! Blocks of a fractal heap. New direct blocks enlarge the table of indirect blocks, and freed
+//! direct blocks shrink it.
 
 use hyperslab_exact::to_u64;
 use hyperslab_format::codec::{Address, Structure as _};

@@ -274,8 +274,8 @@ impl FractalHeap {
         exists.then_some(DirectBlock { address, offset: 0, size, filtered })
     }
 
-    /// Returns the number of rows of a fractal heap's indirect block at `child`. The indirect block
-    /// covers `size` bytes, and its parent has `rows` rows.
+    /// Returns the number of rows of the fractal heap's indirect block at `child`, which covers
+    /// `size` bytes. Checks that its parent has more rows: `rows`.
     fn rows_below(&self, size: u64, rows: u32, child: Address) -> Result<u32> {
         let below = self.table.rows_for(size);
         if below >= rows {

@@ -157,8 +157,8 @@ impl Shape {
         self.row_object_bytes(if entry.direct { entry.row } else { 0 })
     }
 
-    /// Returns the size of the largest direct block of a fractal heap below an indirect block entry
-    /// that covers `size` bytes.
+    /// Returns the size of the largest direct block among the blocks below an entry of a fractal
+    /// heap's indirect block. The entry covers `size` bytes of the heap's address space.
     fn largest_below(&self, size: u64) -> u64 {
         let rows = self.table.rows_for(size).min(self.table.max_direct_rows());
         rows.checked_sub(1).map_or(0, |row| self.table.row_block_size(row))

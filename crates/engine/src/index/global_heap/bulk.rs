@@ -1,5 +1,5 @@
-//! Insertion of many objects into the global heap. They fill new collections, which are written to the file immediately,
-//! without waiting for a commit.
+//! Insertion of many objects into the global heap. They fill new collections, which are written to
+//! the file immediately, without waiting for a commit.
 
 use std::ops::Range;
 

@@ -16,8 +16,8 @@ use crate::store::{Edit, SpaceKind, at};
 /// has few blocks.
 const MAX_REPLACED_BYTES: usize = 4096;
 
-/// Largest number of header chunks of an object header. If an object header has this number of
-/// header chunks and grows, a larger block replaces the last block.
+/// Largest number of header chunks of an object header. If an object header with this number of
+/// header chunks grows, a larger continuation block replaces the last one.
 const MAX_CHUNKS: usize = 32;
 
 /// Largest number of spare bytes, which are for later messages, in a new continuation block of an

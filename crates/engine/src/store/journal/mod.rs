@@ -187,7 +187,7 @@ impl Journal {
         self.waits_for_disk() && is_short && !self.has_unjournaled.load(Ordering::Acquire)
     }
 
-    /// Continues a journal that was found beside the file. The next commits are appended to it.
+    /// Adopts a journal that was found beside the file. The next commits are appended to it.
     pub(super) fn adopt(&self, kept: KeptJournal, synced_length: u64) {
         let mut state = self.state.lock();
         let state = &mut *state;

@@ -198,8 +198,8 @@ impl Space {
         Ok(None)
     }
 
-    /// Returns the class and the section list size of each free-space manager that the present free
-    /// space of the file needs.
+    /// Returns the class and the section list size of each free-space manager that is needed to
+    /// store the present free space of the file.
     fn needs(&self, params: FileParams) -> Result<Vec<Need>> {
         let classes = Class::ALL.into_iter().filter(|class| self.has_sections(*class));
         let need = |class| {

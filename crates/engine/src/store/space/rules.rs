@@ -2,8 +2,8 @@
 
 use hyperslab_format::message::{FileSpaceInfo, FileSpaceStrategy};
 
-/// The kind of data in a block of file space, in the order of the managers in file space info
-/// messages.
+/// The kind of data in a block of file space. File space info messages list free-space managers in
+/// the order of these kinds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SpaceKind {
     /// The superblock and its extension.
@@ -21,7 +21,8 @@ pub enum SpaceKind {
 }
 
 impl SpaceKind {
-    /// All kinds of file space, in the order of the managers in file space info messages.
+    /// The list of all kinds of file space, in the order in which file space info messages list
+    /// free-space managers.
     pub const ALL: [Self; 6] =
         [Self::Superblock, Self::BTree, Self::RawData, Self::GlobalHeap, Self::LocalHeap, Self::ObjectHeader];
 
