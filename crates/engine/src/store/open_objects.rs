@@ -285,9 +285,9 @@ impl Store {
         }
     }
 
-    /// Removes the addresses of the objects that must be deleted from the table, and returns them.
-    /// These are the unlinked objects without handles. If the file is closed, these are all
-    /// unlinked objects.
+    /// Takes the abandoned objects out of the table of open objects, and returns their addresses.
+    /// The caller must delete them. Abandoned objects are unlinked objects without handles. If the
+    /// file is closed, these are all unlinked objects.
     pub(crate) fn take_abandoned(&self, closing: bool) -> Vec<Address> {
         let table = &self.sharing.open_objects;
         if !closing && !table.abandoned.load(Ordering::Acquire) {

@@ -259,8 +259,8 @@ impl Streamed<'_> {
     }
 }
 
-/// Returns the shape of a copied dataset's chunk that has grown to several whole chunks of at most
-/// `bytes` bytes. The shape grows at most to `target`, along the fastest dimension first.
+/// Returns the grown shape of a chunk for a copied dataset: several whole chunks that together have
+/// at most `bytes` bytes. The shape grows at most to `target`, along the fastest dimension first.
 fn grown(chunk: &[u64], target: &[u64], element_size: u64, bytes: u64) -> Dims {
     let mut shape = Dims::from_slice(chunk);
     for (dimension, target) in target.iter().enumerate().rev() {

@@ -69,8 +69,8 @@ impl JournalComparison {
         }
     }
 
-    /// Returns whether the file is too short for its journal. The file may lack bytes of its length
-    /// at the last commit, but not more bytes than unsynced commits can have added.
+    /// Returns whether the file lacks too many bytes for its journal: more bytes of its length at
+    /// the last commit than unsynced commits can have added.
     fn lacks_too_many_bytes(&self, last: LastCommit) -> bool {
         let unsynced = last.count.checked_mul(MAX_SMALL_COMMIT_BYTES);
         let lacking = last.file_length.checked_sub(self.file_length);

@@ -75,8 +75,8 @@ impl Space {
         self.members = members;
     }
 
-    /// Divides the file space among members like the file space `other`: with the same member ends,
-    /// and with the same assignment of kinds of data.
+    /// Divides the file space among members as in the file space `other`: with the same ends of the
+    /// members, and with the same assignment of kinds of data to members.
     pub(crate) fn spread_as(&mut self, other: &Self) {
         self.spread(&other.member_ends());
         if self.has_members() {
