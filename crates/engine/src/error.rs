@@ -177,8 +177,8 @@ impl fmt::Display for Error {
     }
 }
 
-/// Writes an error and its causes in one line, after a text. If the line already ends with the text
-/// of a cause, omits this cause.
+/// Writes a text, an error and the chain of the error's causes in one line. Omits a cause if its
+/// text is already at the end of the line.
 fn chain(f: &mut fmt::Formatter<'_>, text: &str, error: &(dyn std::error::Error + 'static)) -> fmt::Result {
     let mut line = text.to_owned();
     let mut next = Some(error);

@@ -11,8 +11,8 @@ use super::VisitedBlocks;
 use crate::error::{Error, Result};
 use crate::store::Store;
 
-/// A function for a walk over a version 1 B-tree. The function decides whether the walk visits a
-/// child of a node; the arguments are the node and the index of the child.
+/// A function that decides whether a walk over a version 1 B-tree enters a child of a node. The
+/// arguments are the node and the index of the child.
 pub type Enter<'a> = dyn FnMut(&BTreeV1Node, usize) -> bool + 'a;
 
 /// A function that a walk over a version 1 B-tree calls for each leaf node. The result `Break` ends

@@ -1,7 +1,7 @@
 //! Sorting of many names by their bytes.
 
-/// A key for sorting names: some bytes of a name, and the index of the name. The bytes follow the
-/// bytes with which all names begin.
+/// A key for sorting names: eight bytes of a name as a number, and the index of the name. The eight
+/// bytes come after the start that all names have in common.
 type Key = (u64, usize);
 
 /// Smallest number of link or attribute names that are sorted with a radix sort.
@@ -51,8 +51,8 @@ pub(super) fn order<'n>(count: usize, name: impl Fn(usize) -> &'n [u8]) -> Vec<u
     keys.into_iter().map(|(_, position)| position).collect()
 }
 
-/// Sorts the keys of names with a stable radix sort. The sort begins with the last byte in which
-/// the keys differ and ends with the first one.
+/// Sorts the keys of names by their heads, which are eight bytes of each name, with a stable radix
+/// sort. The sort begins with the last byte in which the keys differ and ends with the first one.
 fn sort_by_heads(keys: &mut Vec<Key>) {
     let Some((first, _)) = keys.first().copied() else { return };
     let differing = keys.iter().fold(0, |differing, (head, _)| differing | (head ^ first));

@@ -7,7 +7,8 @@ use crate::index::global_heap::GlobalHeap;
 use crate::index::shared_messages::SharedMessages;
 use crate::store::Store;
 
-/// The container of an open file: the file's store, shared messages and settings.
+/// The container of an open file: its store (the access to the bytes of the file), its shared
+/// messages and its settings.
 #[derive(Debug)]
 pub struct Container {
     /// Blocks at addresses.

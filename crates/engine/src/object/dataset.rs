@@ -39,7 +39,8 @@ pub struct DatasetDescription {
     pub external: Vec<ExternalPiece>,
 }
 
-/// The filters of a dataset: the filters of flat chunks, or of the sections of structured chunks.
+/// The filters of a dataset: the filters of flat (not structured) chunks, or of the sections of
+/// structured chunks.
 #[derive(Debug, Clone)]
 pub enum Filters {
     /// Filters of chunks, other than structured chunks. Empty without filters.
@@ -186,8 +187,8 @@ fn external(container: &Container, header: &ObjectHeader) -> Result<Vec<External
     message.slots.iter().map(piece).collect()
 }
 
-/// Returns the size in bytes of the encoded datatype message of an object. The size is that of the
-/// message's version, or of a later version if the datatype needs one.
+/// Returns the encoded size in bytes of an object's datatype message. The message is encoded in its
+/// own version, or in a later version if the datatype needs one.
 ///
 /// # Errors
 /// Returns [`Error::Misuse`] if the object has no datatype, and read errors.

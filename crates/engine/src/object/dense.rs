@@ -218,7 +218,7 @@ impl Dense {
         Ok(BTreeV2::edit(edit, self.names)?.header().total_records)
     }
 
-    /// Inserts the deferred messages of links or attributes, with new names, into dense storage.
+    /// Inserts the deferred links or attributes, all of which have new names, into dense storage.
     pub(super) fn insert_all(
         &self,
         container: &Container,
@@ -296,8 +296,8 @@ impl Dense {
         Ok(Some((entry, self.body(container, &entry)?)))
     }
 
-    /// Replaces the message of a link or attribute in dense storage. The caller releases a shared
-    /// message.
+    /// Replaces the message of a link or attribute in dense storage. If the old message is shared,
+    /// the caller releases it.
     pub(super) fn replace(
         &self,
         container: &Container,
@@ -351,8 +351,8 @@ impl Dense {
         Ok(DenseEntry { id: id_of(&stored), flags: entry.flags & !MessageFlags::SHARED, ..*entry })
     }
 
-    /// Removes a link or attribute from dense storage and returns its entry and message. The caller
-    /// releases a shared message.
+    /// Removes a link or attribute from dense storage and returns its entry and message. If the
+    /// message is shared, the caller releases it.
     pub(super) fn remove(
         &self,
         container: &Container,

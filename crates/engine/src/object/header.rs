@@ -133,7 +133,7 @@ impl ObjectHeader {
     }
 
     /// Returns the size in bytes of each header chunk of the object header. The size counts the
-    /// messages and the gap.
+    /// messages and the gap, which is the unused end of a chunk.
     pub(crate) fn chunk_sizes(&self) -> impl Iterator<Item = usize> {
         self.chunks.iter().map(|chunk| chunk.len())
     }
@@ -338,7 +338,7 @@ fn refuse_unknown(kind: MessageType, flags: MessageFlags, address: Address) -> R
     Err(Error::unsupported(format!("object header at {address}: message of unknown type {:#06x}", kind.0)))
 }
 
-/// Returns `length` bytes of the shared buffer `bytes` at `offset`. The decoder has already found
+/// Returns a part of a shared buffer: `length` bytes at `offset`. The decoder has already checked
 /// that these bytes exist.
 fn part(bytes: &Bytes, offset: usize, length: usize) -> Result<Bytes> {
     let part = offset.checked_add(length).and_then(|end| bytes.slice(offset..end));

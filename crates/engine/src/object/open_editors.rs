@@ -21,7 +21,8 @@ use super::{dataset_edit, delete};
 use crate::error::Result;
 use crate::store::{Edit, Reading};
 
-/// The reason in the errors of writes to a file after an open editor could not be written.
+/// The reason that errors state after a failed write of an open editor's changes. All later writes
+/// to the file are then refused.
 const UNFINISHED: &str = "a deferred change of attributes or links could not be written to the file";
 
 /// The open editors of the objects of one file. An object has at most one open editor: for its

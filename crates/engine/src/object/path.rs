@@ -105,8 +105,8 @@ fn components(path: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
     path.split(|byte| *byte == b'/').filter(|name| !name.is_empty() && *name != b".")
 }
 
-/// Returns the path of an external link in the other file, followed by the names of the resolved
-/// path that remain.
+/// Returns the path in the other file to which an external link leads: the path of the link,
+/// followed by the names of the resolved path that remain.
 fn rest(mut path: Vec<u8>, names: &[Vec<u8>]) -> Vec<u8> {
     for name in names.iter().rev() {
         path.push(b'/');

@@ -59,9 +59,9 @@ pub fn headers(container: &Container, raw: &[(u64, u64)], found: &mut AtHeader<'
     Ok(())
 }
 
-/// Reads bytes of the file for the search for object headers. Reads `length` bytes, and also the
-/// bytes after them, up to `end`, that the prefix of an object header needs if it begins at the
-/// last of the `length` bytes. Returns `None` if the bytes cannot be read.
+/// Reads `length` bytes of the file for the search for object headers, and the bytes of a header
+/// prefix after them, at most up to `end`. The prefix of an object header that begins at the last
+/// of the `length` bytes is then complete. Returns `None` if the bytes cannot be read.
 fn read_window(store: &Store, start: u64, length: u64, end: u64) -> Option<Bytes> {
     let length = (length + to_u64(PrefixV1::SIZE)).min(end - start);
     store.read(Address::new(start), length, "object header").ok()

@@ -142,9 +142,9 @@ fn release_reference(
     }
 }
 
-/// Returns the references to the shared parts of a message: an attribute's datatype and dataspace.
-/// If the attribute is a shared message, it counts as one user of its parts, even if it has several
-/// users itself.
+/// Returns the references to the shared parts of a message. Only an attribute has such parts: its
+/// datatype and its dataspace. A shared attribute counts as one user of its parts, even if it has
+/// several users itself.
 pub(super) fn parts(
     container: &Container,
     owner: Address,
@@ -168,8 +168,8 @@ pub(super) fn parts(
     Ok(parts)
 }
 
-/// Releases the shared parts of a message: an attribute's datatype and dataspace. Like [`release`],
-/// returns the committed datatypes that are no longer used.
+/// Releases the shared parts of a message. Only an attribute has such parts: its datatype and its
+/// dataspace. Like [`release`], returns the committed datatypes that are no longer used.
 pub(super) fn release_parts(
     container: &Container,
     edit: &mut Edit<'_>,

@@ -13,8 +13,9 @@ use crate::error::{Error, Result};
 use crate::object::container::Container;
 use crate::object::dataset::{DatasetDescription, Filters};
 
-/// Returns the source of a dataset's flat chunks, without the chunk index, and the properties that
-/// determine the chunk index. The dataset has the object header at `owner`.
+/// Returns two values: the source from which reads of a dataset with flat (not structured) chunks
+/// take elements, and the properties that determine the chunk index. The source has no chunk index
+/// yet. `owner` is the address of the object header.
 ///
 /// # Errors
 /// Returns [`Error::Corrupt`] if the chunk shape contradicts the dataspace, [`Error::Limit`] if a
@@ -63,8 +64,8 @@ pub(super) fn chunked_source(
     Ok((source, shape))
 }
 
-/// Returns the form of a dataset's structured chunks, and the properties that determine the chunk
-/// index.
+/// Returns the form of a dataset's structured chunks (the properties that their encoding needs),
+/// and the properties that determine the chunk index.
 ///
 /// # Errors
 /// Returns [`Error::Corrupt`] if the filters or the layout contradict the rest of the header.

@@ -27,7 +27,8 @@ const MIN_CONCURRENT_BYTES: usize = 64 << 10;
 /// exclusive access to the file.
 const MAX_EXCLUSIVE_BYTES: u64 = 16 << 20;
 
-/// The access of a concurrent write to the writer of its dataset.
+/// The access of a concurrent write to the writer of its dataset, which is the object that keeps
+/// the dirty chunks.
 #[derive(Debug)]
 struct WriterAccess<'a> {
     file: &'a OpenFile,
@@ -78,9 +79,9 @@ impl ChunkAccess for WriterAccess<'_> {
 }
 
 impl DatasetWriter {
-    /// Returns the source of a dataset's chunks, if several threads can write the chunks at the
-    /// same time. Returns `None` if elements refer to the global heap, or if the first write
-    /// allocates all chunks.
+    /// Returns the source for reads of a dataset's flat chunks, if several threads can write these
+    /// chunks at the same time. Returns `None` if elements refer to the global heap, or if the
+    /// first write allocates all chunks.
     fn concurrent_source(&self) -> Option<Arc<ChunkedSource>> {
         let ChunkedSink { writer, table, .. } = self.chunked()?;
         let description = self.description();
@@ -104,10 +105,10 @@ impl OpenFile {
         self.with_writer(&mut edit, dataset, |writer, _| Ok(writer.concurrent_source()))
     }
 
-    /// Writes the selected elements of a dataset chunk by chunk, as far as possible without an
-    /// `Edit`, the exclusive access to the file. Returns `None` if all elements are written;
-    /// otherwise, the number of written chunks. If all elements were selected, also returns a
-    /// selection: the elements that the dataset had at the start of the write.
+    /// Writes the selected elements of a dataset chunk by chunk. As far as possible, other threads
+    /// can read and write at the same time. Returns `None` if all elements are written; otherwise,
+    /// the number of written chunks. If all elements were selected, also returns a selection: the
+    /// elements that the dataset had at the start of the write.
     ///
     /// # Errors
     /// As [`write_concurrently`].

@@ -86,8 +86,9 @@ pub enum NewLayout {
     },
 }
 
-/// Returns whether libhdf5 can open a dataset with a chunk index of HDF5 1.10 and the given
-/// dataspace. See [`NewDataset::index_in`].
+/// Returns whether a dataset with the given dataspace can have a chunk index of HDF5 1.10 that
+/// libhdf5 can open. In files with short length fields, libhdf5 cannot open such an index if
+/// exactly one dimension is unlimited. See [`NewDataset::index_in`].
 pub(super) fn has_new_index(dataspace: &Dataspace, params: FileParams) -> bool {
     params.length_width() >= 8 || dataspace.max_dims().iter().filter(|max| max.is_none()).count() != 1
 }
@@ -305,10 +306,9 @@ impl NewDataset {
         }
     }
 
-    /// Returns two values for a new dataset: version bounds under which libhdf5 can read the
-    /// chunks, and whether chunks at the edges are unfiltered. If the lengths in the file have less
-    /// than 8 bytes, libhdf5 does not recognize the unlimited dimension of an extensible array. A
-    /// version 1 B-tree does not need the unlimited dimension, but filters all chunks.
+    /// Returns the version bounds for the chunk index of a new dataset, and whether the chunks at
+    /// its edges are unfiltered. In a file with lengths of less than 8 bytes, libhdf5 cannot open
+    /// an extensible array. The dataset then gets a version 1 B-tree, which filters all chunks.
     ///
     /// # Errors
     /// Returns [`Error::Unsupported`] if a version 1 B-tree is needed and chunks at the edges are

@@ -72,8 +72,8 @@ impl OpenFile {
             .map_err(|error| error.context(format!("cannot delete the unlinked object at {object}")))
     }
 
-    /// Deletes unlinked objects that the previous writer of the file held open at its end, and
-    /// commits. The journal of that writer lists these objects.
+    /// Deletes unlinked objects that the previous writer of the file left, and commits. The writer
+    /// still held these objects open when it ended. Its journal lists them.
     ///
     /// # Errors
     /// Returns I/O errors. If an object cannot be deleted for another reason, its space is lost.

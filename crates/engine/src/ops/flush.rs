@@ -9,8 +9,8 @@ use super::{DatasetWriter, OpenFile};
 use crate::error::Result;
 use crate::store::{Edit, Reading};
 
-/// Largest number of attempts to flush datasets before a read of the file that does not exclude
-/// writers. After the last attempt, the reader excludes writers.
+/// Largest number of flushes of datasets before a read of the file. Writers may work between these
+/// flushes. If dirty data still remains, the reader excludes the writers and flushes again.
 const MAX_FLUSHES: usize = 3;
 
 impl OpenFile {

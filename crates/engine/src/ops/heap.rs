@@ -63,8 +63,8 @@ impl VariableSource for SharedHeap {
     }
 }
 
-/// Returns whether the descriptor of a variable-length element is null. In a null descriptor, the
-/// address is zero. The address lies between the length and the object index.
+/// Returns whether the descriptor of a variable-length element is null, which means that its
+/// address is zero. A descriptor has a length, an address and an object index.
 fn is_null(descriptor: &[u8]) -> bool {
     let address = descriptor.get(4..).and_then(|rest| rest.split_last_chunk::<4>());
     address.is_some_and(|(address, _)| address.iter().all(|byte| *byte == 0))

@@ -139,16 +139,17 @@ pub(super) fn in_message(container: &Container, header: &ObjectHeader) -> Result
     }
 }
 
-/// Passes the member files that the driver information block states to the store, if each member
-/// file has its own end.
+/// Assigns new blocks of the store to the member files of the multi driver, as the driver
+/// information block states. Does nothing for other drivers, and if the members do not have their
+/// own ends.
 pub(super) fn assign_by_block(members: &Members, store: &Store) {
     if let (Members::Multi(multi), SuperblockVersion::Old(old)) = (members, &store.superblock().version) {
         store.assign_members(&multi.information, MembersLocation::Block(old.driver_info));
     }
 }
 
-/// Passes the member files that the driver info message states to the store, if each member file
-/// has its own end.
+/// Assigns new blocks of the store to the member files of the multi driver, as the driver info
+/// message states. Does nothing for other drivers, and if the members do not have their own ends.
 pub(super) fn assign_by_message(members: &Members, store: &Store, extension: &ObjectHeader) {
     let Members::Multi(multi) = members else { return };
     let message = extension.find(MessageType::DRIVER_INFO);

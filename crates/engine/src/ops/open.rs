@@ -19,13 +19,15 @@ use crate::store::{Store, StoreOptions};
 
 /// A trait of resolvers that open the other files that links and datasets name.
 pub trait FileResolver: RawFileResolver {
-    /// Opens an HDF5 file for reading. A link or a dataset stores the file name `name`.
+    /// Opens the HDF5 file with the name `name` for reading. A link or a dataset refers to the file
+    /// by this name.
     ///
     /// # Errors
     /// Returns an error if the file does not exist or must not be opened.
     fn open(&self, name: &[u8]) -> Result<Arc<OpenFile>>;
 
-    /// Opens an HDF5 file for writing. A link or a dataset stores the file name `name`.
+    /// Opens the HDF5 file with the name `name` for writing. A link or a dataset refers to the file
+    /// by this name.
     ///
     /// # Errors
     /// As [`open`](Self::open), and if the file must not be changed.

@@ -11,14 +11,14 @@ use crate::store::RawFile;
 
 /// A trait of resolvers that open the external raw data files that datasets name.
 pub trait RawFileResolver: Send + Sync + fmt::Debug {
-    /// Opens an external raw data file for reading. A dataset stores the file name.
+    /// Opens an external raw data file for reading. A dataset refers to the file by its name.
     ///
     /// # Errors
     /// Returns an error if the file does not exist or must not be opened.
     fn open_raw(&self, name: &[u8]) -> Result<Arc<dyn Driver>>;
 
     /// Opens an external raw data file for writing. If the file does not exist, creates it. A
-    /// dataset stores the file name.
+    /// dataset refers to the file by its name.
     ///
     /// # Errors
     /// Returns an error if the file must not be opened or created.

@@ -138,8 +138,8 @@ impl OpenFile {
         Ok(ids)
     }
 
-    /// Removes the global heap objects of a dataset's fill value from `ids`. Elements that were
-    /// never written refer to these objects.
+    /// Spares the fill value of a dataset when variable-length data is freed: removes its global
+    /// heap objects from `ids`. Elements that were never written refer to these objects.
     fn spare_fill_value(&self, description: &DatasetDescription, ids: &mut Vec<GlobalHeapId>) -> Result<()> {
         if let Some(element) = description.fill_element() {
             let mut spared = Vec::new();

@@ -50,7 +50,7 @@ struct Targets<'a> {
 }
 
 /// The shapes of source datasets for a write to a virtual dataset. The virtual dataset in the file
-/// `file` names these source datasets.
+/// `file` has mappings that name these source datasets.
 #[derive(Debug)]
 struct TargetShapes<'a> {
     targets: &'a Targets<'a>,
@@ -59,7 +59,7 @@ struct TargetShapes<'a> {
 
 impl OpenFile {
     /// Writes the selected elements of a virtual dataset to its source datasets. Flushes the
-    /// changed source files, except this file.
+    /// changed source files, except the file of the virtual dataset.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if an element has no source, or a source that cannot be changed;

@@ -11,9 +11,9 @@ pub(crate) type AddressMap<T> = HashMap<Address, T, BuildHasherDefault<AddressHa
 /// A set of file addresses, or of values that contain a file address.
 pub type AddressSet<T = Address> = HashSet<T, BuildHasherDefault<AddressHasher>>;
 
-/// A fast hasher for file addresses. Each node of a walk and each handle needs a look-up of an
-/// address. The hasher multiplies once. It does not resist chosen addresses: their author would
-/// only slow down work on the same file.
+/// A fast hasher for file addresses, which multiplies once. Each node of a walk and each handle
+/// needs a look-up of an address. The hasher does not resist addresses that were chosen to collide:
+/// such a file only slows down work on itself.
 #[derive(Debug, Default)]
 pub struct AddressHasher(u64);
 

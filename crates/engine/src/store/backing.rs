@@ -58,8 +58,8 @@ impl Backing {
         self.touched.load(Ordering::Acquire).checked_sub(self.base)
     }
 
-    /// Returns the driver and the end of its bytes. Reads of file pages without a journal use these
-    /// two values.
+    /// Returns the source of file pages for reads without a journal: the driver and the end of its
+    /// bytes.
     pub(super) fn source(&self) -> PageSource<'_> {
         PageSource { driver: &*self.driver, end: self.written.load(Ordering::Acquire), journal: None }
     }

@@ -31,7 +31,8 @@ impl Edit<'_> {
 
     /// Commits all changes of the file for the last time and removes the journal. Truncates the
     /// file as far as possible. If the creation options require it, also stores the free space.
-    /// Returns the numbers of allocated, free, pending and lost bytes.
+    /// Returns the numbers of bytes by state: allocated, free, pending (free after the next commit)
+    /// and lost (freed, but not tracked).
     ///
     /// # Errors
     /// Returns I/O errors.

@@ -213,8 +213,8 @@ impl CreateOptions {
         Ok(Some(Extension { bytes: writer.finish()?, info, skip }))
     }
 
-    /// Returns the context for the table of shared messages of a new file, if the file has such a
-    /// table.
+    /// Returns the parameters for encoding the table of shared messages of a new file, if the file
+    /// has such a table.
     fn shared_messages_context(&self) -> Result<Option<SharedMessageTableContext>> {
         let indexes = u8::try_from(self.shared_messages.len());
         let indexes =

@@ -53,8 +53,9 @@ impl Decoded {
 }
 
 impl Store {
-    /// Returns the decoded metadata block at `address` from the cache, or reads and decodes it as
-    /// [`get`](Self::get) does. Adds a newly decoded block to the cache.
+    /// Returns a shared reference to the decoded metadata block at `address` in the cache. If the
+    /// cache lacks the block, reads and decodes it as [`get`](Self::get) does, and adds it to the
+    /// cache.
     ///
     /// # Errors
     /// Returns the same errors as [`get`](Self::get).
@@ -87,7 +88,7 @@ impl Store {
         }
     }
 
-    /// Returns the value that the cache of decoded blocks holds for `address` and `context`. If the
+    /// Returns the value that the cache of decoded blocks keeps for `address` and `context`. If the
     /// cache has no such value, calls `make`, and adds the returned value to the cache. `bytes` is
     /// the size of the block in the file.
     ///

@@ -21,7 +21,7 @@ pub(crate) struct DirtyBlocks {
     bytes: AtomicUsize,
 }
 
-/// A dirty metadata block: its decoded value and the context for its encoding.
+/// A dirty metadata block: its decoded value, and the context (the parameters) for its encoding.
 #[derive(Debug, Clone)]
 pub(crate) struct DirtyBlock {
     value: Arc<dyn Any + Send + Sync>,
@@ -48,7 +48,8 @@ where
 }
 
 impl DirtyBlock {
-    /// Creates a dirty metadata block from its value and the context for its encoding.
+    /// Creates a dirty metadata block from its value and the context (the parameters) for its
+    /// encoding.
     pub(crate) fn new<T>(value: Arc<T>, context: &T::Context) -> Self
     where
         T: Structure + Send + Sync + 'static,
@@ -69,7 +70,7 @@ impl DirtyBlock {
     }
 
     /// Returns the decoded value of the dirty metadata block, if the block has the type `T` and the
-    /// context `context`.
+    /// context `context` (the parameters for encoding).
     pub(crate) fn value<T>(self, context: &T::Context) -> Option<Arc<T>>
     where
         T: Structure + Send + Sync + 'static,
@@ -88,9 +89,9 @@ impl DirtyBlock {
 }
 
 impl Store {
-    /// Returns the value of the dirty metadata block at `address`, if a dirty block of the type `T`
-    /// exists there. Callers use this function for structures whose context depends on their first
-    /// bytes.
+    /// Returns the changed value of the metadata block at `address`, if a dirty block of the type
+    /// `T` exists there. Callers use this function for structures whose context (the parameters for
+    /// decoding) depends on their first bytes.
     pub(crate) fn changed<T: Send + Sync + 'static>(&self, address: Address) -> Option<Arc<T>> {
         self.caches.dirty_blocks.get(address)?.of_type()
     }

@@ -88,8 +88,8 @@ impl<'a> Edit<'a> {
         Reading(Some(RwLockWriteGuard::downgrade(self.writing)))
     }
 
-    /// Returns the store of the edited file, for reads. The reads see the changes of this edit of
-    /// the file.
+    /// Returns the store of the edited file (the access to its bytes), for reads. The reads see the
+    /// changes of this edit.
     pub fn store(&self) -> &'a Store {
         self.store
     }
@@ -175,7 +175,8 @@ impl<'a> Edit<'a> {
         self.writing.as_ref().and_then(|writing| writing.space.page())
     }
 
-    /// Returns the numbers of allocated, free, pending and lost bytes of the file.
+    /// Returns the numbers of bytes of the file by state: allocated, free, pending (free after the
+    /// next commit) and lost (freed, but not tracked).
     pub fn usage(&self) -> SpaceUsage {
         self.writing.as_ref().map_or(SpaceUsage::default(), |writing| writing.space.usage())
     }
@@ -255,8 +256,8 @@ impl<'a> Edit<'a> {
         Ok(())
     }
 
-    /// Removes the dirty or decoded metadata block at `address` from memory. The block lies inside
-    /// a larger block, which the caller frees with [`free`](Self::free).
+    /// Forgets the dirty or decoded metadata block at `address`: removes the block from memory. The
+    /// block lies inside a larger block, which the caller frees with [`free`](Self::free).
     pub fn forget(&mut self, address: Address) {
         self.store.caches.remove(address);
     }
@@ -286,10 +287,9 @@ impl<'a> Edit<'a> {
         Ok(address)
     }
 
-    /// Removes the block of metadata at `address` from the cache for a change, and returns the
-    /// block. The caller later puts the block back with [`put`](Self::put), under the same or
-    /// another context and address. Until then, only the returned value has earlier changes of the
-    /// block.
+    /// Takes the block of metadata at `address` out of the cache for a change, and returns the
+    /// block. The caller later puts the block back with [`put`](Self::put), possibly at another
+    /// address. Until then, only the returned value has earlier changes of the block.
     ///
     /// # Errors
     /// Returns the same errors as [`Store::get`].
@@ -345,8 +345,8 @@ impl<'a> Edit<'a> {
         Ok(())
     }
 
-    /// Writes raw data to allocated file space. If raw data cannot be written now, keeps it in
-    /// memory until the commit.
+    /// Writes raw data to allocated file space. If the driver cannot write the raw data, keeps it
+    /// in memory until the commit.
     ///
     /// # Errors
     /// Returns the errors of [`Store::write_raw`], except I/O errors of the write.
@@ -381,8 +381,9 @@ impl<'a> Edit<'a> {
         Ok(())
     }
 
-    /// Returns whether a commit of the file is due after the present operation. A commit is due if
-    /// dirty data exceeds its limit, or if the commit would make enough freed space available.
+    /// Returns whether a limit makes a commit of the file due after the present operation. One
+    /// limit is for dirty data. The other limit is for freed space, which only a commit makes
+    /// available.
     pub fn is_over_limit(&self) -> bool {
         let state = &self.store.write_state;
         let waits_for_disk = state.journal.is_enabled() && state.journal.waits_for_disk();

@@ -38,8 +38,8 @@ pub(crate) fn new_file(bounds: LibverBounds) -> Store {
     Store::create(driver, &CreateOptions::default(), options).unwrap()
 }
 
-/// Creates a test file in memory for writing. Returns the file and a function. The function opens
-/// the last committed state of the file for reading.
+/// Creates a test file in memory for writing. Returns the file, and a function that opens the last
+/// committed state of the file for reading.
 pub(crate) fn new_file_to_reopen(bounds: LibverBounds) -> (Store, impl Fn() -> Store) {
     new_file_of_widths(FileParams::DEFAULT, bounds)
 }
@@ -54,8 +54,8 @@ pub(crate) fn new_file_of_widths(params: FileParams, bounds: LibverBounds) -> (S
     (store, move || Store::open(Arc::clone(&driver) as _, StoreOptions::default()).unwrap())
 }
 
-/// Opens a test file with the given bytes for writing. Returns the file and a function. The
-/// function returns the last committed bytes of the file.
+/// Opens a test file with the given bytes for writing. Returns the file, and a function that
+/// returns the last committed bytes of the file.
 pub(crate) fn editable(bytes: Vec<u8>, bounds: LibverBounds) -> (Store, impl Fn() -> Vec<u8>) {
     let driver = Arc::new(Core::from_vec("bytes", bytes));
     let options = StoreOptions { write: Some(bounds), ..StoreOptions::default() };

@@ -78,8 +78,7 @@ impl fmt::Display for JournalOutcome {
     }
 }
 
-/// A journal that was left beside a file, and the report about the recovery of the file to its last
-/// commit.
+/// A journal that was left beside a file, and the report on the recovery of the file from it.
 pub(super) struct LeftJournal {
     side: Option<Arc<dyn SideFile>>,
     found: FoundJournal,
@@ -119,7 +118,8 @@ impl LeftJournal {
         }
     }
 
-    /// Adds a report to an error about the file: a journal beside the file does not belong to it.
+    /// Explains an error about the file: if a journal beside the file does not belong to it, adds
+    /// this fact to the error.
     pub(super) fn explain(&self, error: Error) -> Error {
         let Some(side) = self.side.as_deref().filter(|_| !self.belongs_to_the_file()) else { return error };
         let story = match &self.found {

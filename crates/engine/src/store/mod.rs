@@ -131,8 +131,8 @@ impl Store {
         self.backing.length()
     }
 
-    /// Returns the source from which the file's pages are read: the driver and the journal with
-    /// spilled pages.
+    /// Returns the source from which pages of the file are read: the driver, and the journal, which
+    /// holds spilled pages (written before their commit).
     fn source(&self) -> PageSource<'_> {
         PageSource { journal: Some(&self.write_state.journal), ..self.backing.source() }
     }

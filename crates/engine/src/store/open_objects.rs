@@ -20,7 +20,8 @@ use parking_lot::Mutex;
 use super::{AddressMap, Store};
 use crate::error::{Error, Result};
 
-/// The number that stands for a deleted object instead of a life number. No handle has this number.
+/// The number that stands for a deleted object in place of a life number. (A life number tells
+/// successive objects at the same address apart.) No handle has this number.
 const DELETED_LIFE: u64 = u64::MAX;
 
 /// The table of open objects of one file.
@@ -70,8 +71,8 @@ impl OpenState {
         self.ended.get(&object).map_or(0, |ended| ended.at)
     }
 
-    /// Returns whether the object at an address was deleted or will be deleted, and no new object
-    /// is at the address.
+    /// Returns whether the object at an address is gone: it was deleted or will be deleted, and no
+    /// new object is at the address.
     fn is_gone(&self, object: Address) -> bool {
         self.ended.get(&object).is_some_and(|ended| !ended.is_replaced)
             || (!self.abandoned.is_empty() && self.abandoned.contains(&object))
@@ -94,8 +95,8 @@ impl ObjectHandle {
         self.address
     }
 
-    /// Returns the life number of the object that this handle keeps open. Earlier objects at the
-    /// same address had other life numbers.
+    /// Returns the life number of the object that this handle keeps open. The number tells the
+    /// object apart from earlier objects at the same address.
     pub fn life(&self) -> u64 {
         self.life
     }
@@ -174,7 +175,8 @@ impl Store {
     }
 
     /// Opens a handle of the object at the address `object`, like [`hold`](Self::hold). Returns an
-    /// error if the object there has another [`life`](ObjectHandle::life) number than `life`.
+    /// error if the object has another life number than `life`. (The [`life`](ObjectHandle::life)
+    /// number tells successive objects at the same address apart.)
     ///
     /// # Errors
     /// Returns [`Error::NotFound`] if the object was deleted, even if another object has its
@@ -197,8 +199,9 @@ impl Store {
         Ok(ObjectHandle { address: object, life, table: Some(Arc::clone(table)) })
     }
 
-    /// Checks that the object at the address `object` with the [`life`](ObjectHandle::life) number
-    /// `life` was not deleted.
+    /// Checks that the object at the address `object` was not deleted. `life` is the
+    /// [`life`](ObjectHandle::life) number of the object, which tells successive objects at the
+    /// same address apart.
     ///
     /// # Errors
     /// Returns [`Error::NotFound`] if the object was deleted.
@@ -211,9 +214,10 @@ impl Store {
         self.sharing.open_objects.deleted.load(Ordering::Acquire)
     }
 
-    /// Returns the [`life`](ObjectHandle::life) number that the object at the address `object` had
-    /// at an earlier time. At that time, the number of [`deletions`](Self::deletions) was
-    /// `deletions`. If the object was deleted since, returns a number that no handle has.
+    /// Returns the earlier [`life`](ObjectHandle::life) number of the object at the address
+    /// `object`, which tells successive objects at the same address apart. `deletions` is the
+    /// number of [`deletions`](Self::deletions) at the earlier time. If the object was deleted
+    /// since, returns a number that no handle has.
     pub fn life_of(&self, object: Address, deletions: u64) -> u64 {
         if self.deletions() == 0 {
             return 0;
@@ -281,9 +285,9 @@ impl Store {
         }
     }
 
-    /// Removes the addresses of the objects that must be deleted from the table, and returns them.
-    /// These are the unlinked objects without handles. If the file is closed, these are all
-    /// unlinked objects.
+    /// Takes the abandoned objects out of the table of open objects, and returns their addresses.
+    /// The caller must delete them. Abandoned objects are unlinked objects without handles. If the
+    /// file is closed, these are all unlinked objects.
     pub(crate) fn take_abandoned(&self, closing: bool) -> Vec<Address> {
         let table = &self.sharing.open_objects;
         if !closing && !table.abandoned.load(Ordering::Acquire) {
@@ -306,15 +310,16 @@ impl Store {
         taken.into_iter().collect()
     }
 
-    /// Records that the object header of an object was deleted. The handles of the object become
-    /// invalid.
+    /// Records the end of an object's life: its object header was deleted. The handles of the
+    /// object become invalid.
     pub(crate) fn end_life(&self, object: Address) {
         if let Some(table) = self.table() {
             end(table, &mut table.state.lock(), object);
         }
     }
 
-    /// Records that a new object has its object header at the address `object`.
+    /// Records the start of an object's life: a new object has its object header at the address
+    /// `object`.
     pub(crate) fn begin_life(&self, object: Address) {
         if self.deletions() > 0
             && let Some(ended) = self.sharing.open_objects.state.lock().ended.get_mut(&object)

@@ -45,8 +45,8 @@ impl InPlace {
     }
 }
 
-/// Returns byte ranges of a page of the file. In these ranges, the sectors of the bytes `old` and
-/// `new` differ. The sector at `single` has a separate range.
+/// Returns the byte ranges of a page of the file in which `old` and `new` have differing sectors.
+/// Neighbouring sectors share a range. The sector at `single` has a separate range.
 fn differing(old: &[u8], new: &[u8], single: Option<usize>) -> Vec<(usize, usize)> {
     let sector = SECTOR_BYTES;
     let mut runs: Vec<(usize, usize)> = Vec::new();
@@ -131,8 +131,9 @@ impl Store {
         Ok(())
     }
 
-    /// Writes a commit that is not the first commit of a file. Writes new space, syncs the file,
-    /// and then writes the changes of existing bytes to the journal and to the file.
+    /// Publishes a commit that is not the first commit of a file, so that a crash cannot damage the
+    /// file. Writes the new space (space that no earlier commit contains) and syncs the file. Then
+    /// writes the changes of existing bytes to the journal and to the file.
     fn publish_safely(&self, file_end: u64) -> Result<()> {
         let (driver, journal) = (&*self.backing.driver, &self.write_state.journal);
         let pages = &self.caches.pages;
@@ -221,7 +222,8 @@ impl Store {
         Ok(changes)
     }
 
-    /// Returns the file sector in which the committed file ends and new space begins.
+    /// Returns the seam between old and new bytes: the file sector in which the committed file ends
+    /// and new space begins.
     fn seam(&self, new_from: u64, file_end: u64) -> Result<Seam> {
         let start = new_from - new_from % SECTOR;
         // A file that is truncated may end before its new space began.
@@ -331,8 +333,8 @@ impl Store {
     }
 }
 
-/// The form of a commit in the journal. The form says two things: if the journal also holds the new
-/// space of the commit, and if the commit is appended to earlier commits.
+/// The form of a commit in the journal: whether the journal also holds the new space of the commit
+/// (space that no earlier commit contains), and whether the commit is appended to earlier commits.
 #[derive(Debug, Clone, Copy)]
 struct CommitForm {
     /// True if the journal also holds the new space of the commit.
@@ -341,8 +343,9 @@ struct CommitForm {
     append: bool,
 }
 
-/// The file sector in which the committed file ends and new space begins, in two versions: before
-/// the commit, and with the new bytes. The new bytes are written before the commit.
+/// The seam between old and new bytes: the file sector in which the committed file ends and new
+/// space begins. It has two versions: before the commit, and with the new bytes. The new bytes are
+/// written before the commit.
 struct Seam {
     start: u64,
     before: Vec<u8>,
@@ -360,8 +363,8 @@ struct EndSector {
 }
 
 impl Seam {
-    /// Returns the new bytes of the file sector in which the committed file ends. They follow the
-    /// committed bytes of this sector.
+    /// Returns the new bytes in the seam of a commit, which is the file sector in which the
+    /// committed file ends. They follow the committed bytes of this sector.
     fn new_bytes(&self) -> &[u8] {
         self.after.split_at(self.new_at).1
     }

@@ -132,7 +132,7 @@ impl Store {
     }
 
     /// Reads contiguous raw data at a file address into several buffers. Returns false, without
-    /// reading, if this does not save a copy.
+    /// reading, if a read into a single buffer needs no additional copy.
     ///
     /// # Errors
     /// Returns the same errors as [`read_raw`](Self::read_raw).

@@ -175,7 +175,7 @@ pub fn repair(driver: &Arc<dyn Driver>, side: &dyn SideFile, options: RepairOpti
     Ok(repaired)
 }
 
-/// Returns two values without a change of the file: the end of the file that the superblock states,
+/// Returns two ends of a file, without a change of the file: the end that the superblock states,
 /// and the length of the file. Ignores a journal.
 ///
 /// # Errors

@@ -26,7 +26,8 @@ pub(super) struct Sharing {
 }
 
 impl Sharing {
-    /// Creates the sharing state of an open file that was just locked.
+    /// Creates the state of an open file, which was just locked, that concerns other programs,
+    /// other threads and handles.
     pub(super) fn new(lock: FileLock, is_swmr_reader: bool) -> Self {
         Self {
             lock,

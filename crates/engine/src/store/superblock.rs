@@ -114,8 +114,9 @@ pub(super) fn check_length(
     Ok(())
 }
 
-/// Returns the length of the HDF5 file, without the user block, that the superblock states. Like
-/// the stored base address, the stored end counts from the start of the file.
+/// Returns the length of the HDF5 file that the superblock states, without the user block. The
+/// stored end counts from the start of the file. The length is therefore the stored end minus the
+/// stored base address.
 pub(super) fn stated_length(superblock: &Superblock) -> Option<u64> {
     let end = superblock.end_of_file.get()?;
     // Saturates: a damaged superblock may state an end before the base address.

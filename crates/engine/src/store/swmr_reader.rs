@@ -15,7 +15,7 @@ const MAX_RETRIES: u32 = 100;
 /// Largest pause before a repeated read of a SWMR reader, in microseconds.
 const MAX_PAUSE_MICROS: u64 = 1000;
 
-/// The state of a file that is open as a SWMR reader: the number of repeated reads.
+/// The state of a file that is open as a SWMR reader. The state is the number of repeated reads.
 #[derive(Debug, Default)]
 pub(super) struct SwmrReader {
     retries: AtomicU64,

@@ -44,7 +44,7 @@ impl Store {
         }
     }
 
-    /// Returns the thread pool of the file, if the file is writable and the calling thread belongs
+    /// Returns the file's own thread pool, if the file is writable and the calling thread belongs
     /// to no pool.
     fn own_threads(&self) -> Option<&ThreadPool> {
         if !self.write_state.is_writable || parallel::current_thread_index().is_some() {

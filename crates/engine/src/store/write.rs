@@ -126,8 +126,8 @@ impl Store {
         self.spill()
     }
 
-    /// Spills dirty pages of the file if they exceed their limit. Writes pages of new space to the
-    /// file, and pages of the committed file to the journal.
+    /// Spills dirty pages of the file if they exceed their limit: writes them before the commit.
+    /// Pages of new space go to the file, and pages of the committed file go to the journal.
     pub(super) fn spill(&self) -> Result<()> {
         if !self.caches.pages.should_spill() {
             return Ok(());

@@ -84,8 +84,8 @@ impl WriteState {
         self.new_from.store(from, Ordering::Release);
     }
 
-    /// Returns the file offset from which on bytes are written without the journal. No commit
-    /// contains the bytes from this offset on, and the journal has no record of them.
+    /// Returns the file offset from which on bytes are written directly, without the journal. No
+    /// commit contains the bytes from this offset on, and the journal has no record of them.
     pub(super) fn direct_from(&self) -> u64 {
         match self.new_from() {
             0 => 0,
@@ -93,8 +93,8 @@ impl WriteState {
         }
     }
 
-    /// Records that bytes were written into new space of the file. Before the first commit of a new
-    /// file, records only that a write happened.
+    /// Records that bytes were written into new space of the file, which no commit contains. Before
+    /// the first commit of a new file, records only that a write happened.
     pub(super) fn note_new(&self, offset: u64, bytes: &[u8]) {
         match self.new_from() {
             0 => self.journal.note_write(),
@@ -102,9 +102,9 @@ impl WriteState {
         }
     }
 
-    /// Splits a range of the file into two kinds of parts: parts that must be written through the
-    /// journal, because the journal has a record of their bytes, and other parts. If the range
-    /// belongs to the committed file, the whole range must be written through the journal.
+    /// Splits a range of the file into two kinds of parts. The first kind must be written through
+    /// the journal, because the journal has a record of its bytes. The second kind need not. If the
+    /// range belongs to the committed file, the whole range must be written through the journal.
     pub(super) fn without_known(&self, range: FileRange) -> SmallVec<[FileRange; 3]> {
         let FileRange { start, end, is_new } = range;
         let mut parts = SmallVec::new();

@@ -1,5 +1,5 @@
-//! Insertion of many records after the last record. Nodes are filled one after the other, and each
-//! full node is stored once.
+//! Insertion of many records after the last record of a version 2 B-tree. Nodes are filled one
+//! after the other, and each full node is stored once.
 
 use hyperslab_exact::{to_u64, to_usize};
 use hyperslab_format::btree_v2::BTreeV2Child;
@@ -27,7 +27,8 @@ pub struct BTreeV2Appender<'t, 'e, 'a> {
 }
 
 impl BTreeV2 {
-    /// Returns whether `compare` returns `Less` for all records of the version 2 B-tree.
+    /// Returns whether the version 2 B-tree ends before the searched record: `compare` returns
+    /// `Less` for all its records.
     ///
     /// # Errors
     /// Returns the errors of `compare`, and read errors.
@@ -56,8 +57,9 @@ impl BTreeV2 {
         fed
     }
 
-    /// Returns copies of the last node of each level of a version 2 B-tree, from the leaf to the
-    /// root. The copies have no pointers to each other.
+    /// Returns copies of the nodes on the right edge of a version 2 B-tree, from the leaf to the
+    /// root. The right edge is the last node of each level. The copies have no pointers to each
+    /// other.
     fn open_edge(&mut self, edit: &mut Edit<'_>) -> Result<Vec<(Address, Node)>> {
         let Some(mut child) = self.root() else {
             self.set_depth(0)?;
@@ -83,9 +85,9 @@ impl BTreeV2 {
 }
 
 impl BTreeV2 {
-    /// Fills the second to last node of each level of a version 2 B-tree with records of the last
-    /// node. Skips a level if its last node would then have too few records, even after `expected`
-    /// more records.
+    /// Packs the nodes beside the right edge of a version 2 B-tree: on each level, moves records of
+    /// the last node into the node before it. Skips a level if its last node would then have too
+    /// few records, even after `expected` more records.
     fn pack_edge(&self, edit: &mut Edit<'_>, edge: &mut [(Address, Node)], expected: usize) -> Result<()> {
         let (mut coming, mut filled) = (to_u64(expected), Vec::new());
         for level in 0..self.header.depth {
@@ -182,8 +184,9 @@ impl BTreeV2Appender<'_, '_, '_> {
         Ok(nodes)
     }
 
-    /// Appends a record to a version 2 B-tree whose last leaf is full. The record goes into the
-    /// lowest of the last nodes that is not full. New nodes follow on the levels below.
+    /// Appends a record to a version 2 B-tree whose last leaf is full. Puts the record into the
+    /// lowest node on the path above this leaf that is not full. Creates new nodes on the levels
+    /// below.
     fn push_above(&mut self, record: &[u8]) -> Result<()> {
         let mut level = 1_u16;
         while let Some((_, node)) = self.edge.get(usize::from(level)) {
@@ -214,8 +217,9 @@ impl BTreeV2Appender<'_, '_, '_> {
         Ok(())
     }
 
-    /// Stores the last node of each level of a version 2 B-tree after an append. If a last node has
-    /// fewer records than the minimum, first moves records into this node.
+    /// Closes a writer that appends records to a version 2 B-tree: stores the last node of each
+    /// level. If a last node has fewer records than the minimum, first moves records into this
+    /// node.
     fn close(mut self) -> Result<()> {
         let mut edge = std::mem::take(&mut self.edge);
         let mut entry: Option<BTreeV2Child> = None;
@@ -237,9 +241,9 @@ impl BTreeV2Appender<'_, '_, '_> {
 }
 
 impl BTreeV2 {
-    /// Moves records from neighbouring nodes into each last node of a version 2 B-tree that has
-    /// fewer records than the minimum. Begins at the root, so that each node has a neighbour under
-    /// the same parent.
+    /// Moves records from neighbouring nodes into the nodes on the right edge of a version 2 B-tree
+    /// (the last node of each level) that have fewer records than the minimum. Begins at the root,
+    /// so that each node has a neighbour under the same parent.
     fn fill_edge(&mut self, edit: &mut Edit<'_>, root: BTreeV2Child) -> Result<()> {
         let mut child = root;
         for below in (0..self.header.depth).rev() {

@@ -197,9 +197,9 @@ impl BTreeV2 {
         Ok(())
     }
 
-    /// Removes a record from a version 2 B-tree whose leaf on the path has the minimum number of
-    /// records. `found` is the index of the path step with the removed record. If this step is an
-    /// internal node, a record of the leaf replaces the removed record.
+    /// Removes the record at the step `found` of a path through a version 2 B-tree. Fills or merges
+    /// nodes that then have too few records. If the step is an internal node, a record of the leaf
+    /// at the end of the path replaces the removed record.
     pub(super) fn remove_merging(
         &mut self,
         edit: &mut Edit<'_>,

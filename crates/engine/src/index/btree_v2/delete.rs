@@ -43,8 +43,8 @@ impl BTreeV2 {
         Ok(Some(removed))
     }
 
-    /// Extends a path to a record in an internal node of a version 2 B-tree. The new end of the
-    /// path is the previous record, which is the last record of a leaf.
+    /// Extends a path that ends at a record of an internal node of a version 2 B-tree. The new end
+    /// of the path is the record before it, which is the last record of a leaf.
     fn extend_to_leaf(&self, store: &Store, path: &mut Path) -> Result<()> {
         while let Some(step) = path.last().filter(|step| step.level > 0) {
             let node = self.node(store, step.level, step.child)?;

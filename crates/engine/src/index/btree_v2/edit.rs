@@ -348,8 +348,8 @@ pub(super) enum CountChange {
 }
 
 impl CountChange {
-    /// Returns the number of version 2 B-tree records after an insertion or a removal. `count` is
-    /// the number before the change.
+    /// Applies an insertion or a removal to `count`, the number of records of a version 2 B-tree.
+    /// Returns the new number.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if no tree can have `count` records before the change.

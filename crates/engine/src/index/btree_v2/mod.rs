@@ -103,8 +103,9 @@ impl BTreeV2 {
         self.walk_as(store, order, false, compare, visit)
     }
 
-    /// Calls `visit` for the version 2 B-tree records for which `compare` returns `Equal`. If
-    /// `passing` is not set, adds the leaves to the metadata cache for the next walk.
+    /// Walks over the version 2 B-tree, and calls `visit` for the records for which `compare`
+    /// returns `Equal`. Keeps the leaves in the metadata cache for the next walk, unless `passing`
+    /// is true.
     fn walk_as(
         &self,
         store: &Store,

@@ -292,8 +292,8 @@ impl BTreeV2 {
 /// The contents of the version 2 B-tree nodes of a path, in the order of the path.
 pub(super) type PathNodes = SmallVec<[Node; 6]>;
 
-/// The first or last end of a version 2 B-tree, if a path lies at one of the ends. The next
-/// insertions are then probably at the same end.
+/// The edge of a version 2 B-tree at which a path ends: before the first record, after the last
+/// record, or neither. The next insertions are then probably at the same edge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Edge {
     First,
@@ -302,7 +302,8 @@ pub(super) enum Edge {
 }
 
 impl Edge {
-    /// Returns the end of the version 2 B-tree, first or last, at which `path` lies.
+    /// Returns the edge of the version 2 B-tree at which `path` ends: before the first record,
+    /// after the last record, or neither.
     pub(super) fn of(path: &Path) -> Self {
         let last = path.iter().all(|step| to_u64(step.position) == step.child.records);
         let first = path.iter().all(|step| step.position == 0);

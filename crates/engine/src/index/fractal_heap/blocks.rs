@@ -1,5 +1,5 @@
-//! Blocks of a heap. New direct blocks enlarge the table of indirect blocks, and freed direct
-//! blocks shrink it.
+//! Blocks of a fractal heap. New direct blocks enlarge the table of indirect blocks, and freed
+//! direct blocks shrink it.
 
 use hyperslab_exact::to_u64;
 use hyperslab_format::codec::{Address, Structure as _};
@@ -50,8 +50,8 @@ impl HeapChange<'_, '_> {
         self.new_single(offset, size)
     }
 
-    /// Adds the unused bytes of a new direct block to the free sections of a fractal heap. Returns
-    /// the offset and the size of these bytes.
+    /// Creates a single free section of a fractal heap: the unused bytes of a new direct block.
+    /// Returns the offset and the size of these bytes.
     fn new_single(&mut self, offset: u64, size: u64) -> Result<(u64, u64)> {
         let shape = self.heap.shape;
         let single = (self.heap.end(offset, shape.prefix)?, shape.object_bytes(size));
@@ -201,8 +201,9 @@ impl HeapChange<'_, '_> {
         })?
     }
 
-    /// Updates the free sections of missing fractal heap blocks for the indirect blocks on the path
-    /// to `offset`.
+    /// Updates the free sections that stand for missing blocks of the fractal heap, which are
+    /// direct blocks that do not exist yet. Does this for each indirect block on the path to
+    /// `offset`.
     fn update_missing(&mut self, offset: u64) -> Result<()> {
         let store = self.edit.store();
         let end = self.heap.header.iterator_offset;
@@ -304,8 +305,8 @@ impl HeapChange<'_, '_> {
     }
 }
 
-/// The encoded size and the filter mask of an indirect block's entry in a fractal heap, if the
-/// entry has no encoded direct block.
+/// Two values in an entry of a fractal heap's indirect block that leads to no filtered direct
+/// block: the encoded size and the filter mask.
 const UNFILTERED: (u64, u32) = (0, 0);
 
 /// Sets the encoded size and the filter mask of the root block in the fractal heap header. `None`

@@ -1,4 +1,4 @@
-//! Changes of a heap: objects are inserted, replaced and removed.
+//! Changes of a fractal heap: objects are inserted, replaced and removed.
 //!
 //! Each operation computes the header's new counters before it changes anything, so that an error
 //! because of a counter leaves the heap as it was.
@@ -13,15 +13,17 @@ use super::{FractalHeap, counter};
 use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind, Store, at};
 
-/// Number of section types in free-space managers of fractal heaps.
+/// Number of section classes (types of free sections) in free-space managers of fractal heaps.
 const SECTION_CLASSES: u16 = 4;
 /// Shrink percentage that hyperslab writes into the free-space manager headers of fractal heaps.
 const SHRINK_PERCENT: u16 = 80;
 /// Expand percentage that hyperslab writes into the free-space manager headers of fractal heaps.
 const EXPAND_PERCENT: u16 = 120;
-/// Kind of the file space for headers of free-space managers of fractal heaps.
+/// File-space kind of the headers of fractal heaps' free-space managers. A file can manage the free
+/// space of each kind separately.
 const MANAGER_SPACE: SpaceKind = SpaceKind::ObjectHeader;
-/// Kind of the file space for section lists of free-space managers of fractal heaps.
+/// File-space kind of the section lists of fractal heaps' free-space managers. A file can manage
+/// the free space of each kind separately.
 const LIST_SPACE: SpaceKind = SpaceKind::LocalHeap;
 
 /// A fractal heap and its free sections while an operation changes the heap.
@@ -166,8 +168,8 @@ pub(super) fn change<R>(
     stored.map(|()| result)
 }
 
-/// Returns the context to decode the section list of a fractal heap's free-space manager, or `None`
-/// if the manager has no list.
+/// Returns the parameters for decoding the section list of a fractal heap's free-space manager, or
+/// `None` if the manager has no list.
 fn list_context(
     heap: &FractalHeap,
     manager: &FreeSpaceHeader,

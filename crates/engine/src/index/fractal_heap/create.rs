@@ -1,4 +1,4 @@
-//! Creation and deletion of heaps.
+//! Creation and deletion of fractal heaps.
 
 use hyperslab_exact::to_u64;
 use hyperslab_format::codec::{Address, FileParams, Structure as _};
@@ -13,7 +13,8 @@ use crate::error::{Error, Result};
 use crate::index::VisitedBlocks;
 use crate::store::{Edit, SpaceKind};
 
-/// Kind of the file space for fractal heap headers.
+/// File-space kind of fractal heap headers. A file can manage the free space of each kind
+/// separately.
 pub(super) const HEADER_SPACE: SpaceKind = SpaceKind::ObjectHeader;
 
 /// The parameters of a new fractal heap. The parameters never change later. Sizes are in bytes.

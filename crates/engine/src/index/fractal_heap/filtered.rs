@@ -1,4 +1,4 @@
-//! Encoded blocks and objects of heaps with filters.
+//! Encoded blocks and objects of fractal heaps with filters.
 
 use hyperslab_exact::to_u64;
 use hyperslab_filter::ChunkTarget;

@@ -42,7 +42,7 @@ struct Run {
     space: u64,
 }
 
-/// The context for decoding and encoding the free section list of a fractal heap.
+/// The parameters for decoding and encoding the free section list of a fractal heap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct FreeSectionsContext {
     pub(super) list: FreeSpaceSectionsContext,
@@ -158,8 +158,8 @@ impl FreeSections {
         self.by_size.range((length, 0)..).next().map(|&(size, offset)| (offset, size))
     }
 
-    /// Returns the offset and the size of the fractal heap's smallest missing direct block of at
-    /// least `least` bytes.
+    /// Returns the offset and the size of the smallest missing direct block (one that does not
+    /// exist yet) of the fractal heap that has at least `least` bytes.
     pub(super) fn fitting_block(&self, shape: &Shape, least: u64) -> Result<Option<(u64, u64)>> {
         let mut best: Option<(u64, u64)> = None;
         for (base, runs) in &self.runs {
@@ -216,8 +216,8 @@ impl FreeSections {
         Ok(Some(size))
     }
 
-    /// Removes the free sections of missing blocks of the fractal heap. The missing blocks belong
-    /// to the indirect block at the offset `base`.
+    /// Removes the free sections that stand for missing blocks of the fractal heap, which do not
+    /// exist yet. The missing blocks belong to the indirect block at the offset `base`.
     pub(super) fn remove_runs(&mut self, base: u64) -> Result<()> {
         for run in self.runs.remove(&base).into_iter().flatten() {
             self.count_out(run.size)?;
@@ -227,8 +227,8 @@ impl FreeSections {
         Ok(())
     }
 
-    /// Adds a free section of missing blocks of the fractal heap. The missing blocks belong to the
-    /// indirect block at the offset `base`.
+    /// Adds a free section that stands for a run of missing blocks of the fractal heap, which do
+    /// not exist yet. The missing blocks belong to the indirect block at the offset `base`.
     fn add_run(&mut self, base: u64, run: Run) -> Result<()> {
         let total = self.increased_total(run.space)?;
         let derived = self.derived.checked_add(run.derived);
@@ -239,8 +239,9 @@ impl FreeSections {
         Ok(())
     }
 
-    /// Replaces the free sections of one indirect block of the fractal heap. The new free sections
-    /// are the missing blocks before the offset `end`. The indirect block has the offset `base`.
+    /// Replaces the free sections that stand for missing blocks of the fractal heap, which do not
+    /// exist yet. The missing blocks belong to the indirect block at the offset `base`. Counts only
+    /// missing blocks before the offset `end`.
     pub(super) fn set_runs(
         &mut self,
         shape: &Shape,
@@ -278,8 +279,8 @@ impl FreeSections {
 }
 
 impl Run {
-    /// Creates a run of `count` missing blocks of the fractal heap. The run begins at the entry
-    /// `first` of the indirect block at the offset `base`.
+    /// Creates a run of `count` missing blocks of the fractal heap, which do not exist yet. The run
+    /// begins at the entry `first` of the indirect block at the offset `base`.
     ///
     /// # Errors
     /// Returns [`FormatError::Corrupt`] if there is no such block in the heap's address space.

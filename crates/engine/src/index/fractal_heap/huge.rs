@@ -16,7 +16,8 @@ use crate::error::{Error, Result};
 use crate::index::btree_v2::{BTreeV2, BTreeV2Creation};
 use crate::store::{Edit, SpaceKind, at};
 
-/// Kind of the file space for huge objects of fractal heaps.
+/// File-space kind of huge objects of fractal heaps. A file can manage the free space of each kind
+/// separately.
 const HUGE_SPACE: SpaceKind = SpaceKind::RawData;
 
 /// Compares a B-tree record for a huge fractal heap object with `key`. For directly accessed huge

@@ -1,4 +1,4 @@
-//! Managed objects: objects in the direct blocks of a heap.
+//! Managed objects: objects in the direct blocks of a fractal heap.
 
 use std::iter::Peekable;
 
@@ -13,9 +13,11 @@ use super::{DirectBlock, FractalHeap, counter};
 use crate::error::{Error, Result};
 use crate::store::{SpaceKind, Store};
 
-/// Kind of the file space for indirect blocks of fractal heaps.
+/// File-space kind of indirect blocks of fractal heaps. A file can manage the free space of each
+/// kind separately.
 pub(super) const INDIRECT_SPACE: SpaceKind = SpaceKind::ObjectHeader;
-/// Kind of the file space for direct blocks of fractal heaps.
+/// File-space kind of direct blocks of fractal heaps. A file can manage the free space of each kind
+/// separately.
 pub(super) const DIRECT_SPACE: SpaceKind = SpaceKind::LocalHeap;
 
 /// A step of a path through a fractal heap: an indirect block on the path to a direct block.
@@ -118,8 +120,8 @@ impl HeapChange<'_, '_> {
         ids.pop().ok_or_else(|| Error::internal("fractal heap", "an inserted object has an ID"))
     }
 
-    /// Inserts objects into one free section of a fractal heap's direct block: the next object, and
-    /// as many of the managed objects after it as fit.
+    /// Inserts a run of managed objects into one free section of a fractal heap's direct block: the
+    /// next object, and as many of the objects after it as fit.
     pub(super) fn insert_run<'b>(
         &mut self,
         objects: &mut Peekable<impl Iterator<Item = &'b [u8]>>,

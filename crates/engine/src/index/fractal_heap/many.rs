@@ -1,4 +1,5 @@
-//! Access to many objects of a heap. Reads each direct block once and copies no managed object.
+//! Access to many objects of a fractal heap. Reads each direct block once and copies no managed
+//! object.
 
 use std::sync::Arc;
 

@@ -32,8 +32,8 @@ use super::btree_v2::BTreeV2;
 use crate::error::{Error, Result};
 use crate::store::{Bytes, Store, at};
 
-/// Size in bytes that a fractal heap header takes in the limit of the metadata cache. It is the
-/// size of a header without filters.
+/// Size in bytes with which a fractal heap header counts toward the limit of the metadata cache. It
+/// is the size of a header without filters.
 const HEADER_BYTES: u64 = 146;
 
 pub use create::FractalHeapCreation;
@@ -69,8 +69,7 @@ impl DirectBlock {
     }
 }
 
-/// The context of a changed fractal heap in the cache of dirty blocks, which is used when the
-/// heap's header is encoded.
+/// The parameters for encoding the header of a changed fractal heap in the cache of dirty blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChangedHeader {
     address: Address,
@@ -275,8 +274,8 @@ impl FractalHeap {
         exists.then_some(DirectBlock { address, offset: 0, size, filtered })
     }
 
-    /// Returns the number of rows of a fractal heap's indirect block at `child`. The indirect block
-    /// covers `size` bytes, and its parent has `rows` rows.
+    /// Returns the number of rows of the fractal heap's indirect block at `child`, which covers
+    /// `size` bytes. Checks that its parent has more rows: `rows`.
     fn rows_below(&self, size: u64, rows: u32, child: Address) -> Result<u32> {
         let below = self.table.rows_for(size);
         if below >= rows {
@@ -353,8 +352,8 @@ impl FractalHeap {
     }
 }
 
-/// Returns the filter pipeline that a filter pipeline message describes, for flat chunks and for
-/// blocks of fractal heaps.
+/// Converts a filter pipeline message to the filter pipeline of flat (not structured) chunks or of
+/// the blocks of a fractal heap.
 ///
 /// # Errors
 /// Returns [`Error::Unsupported`] if the message describes the sections of structured chunks.
@@ -365,8 +364,8 @@ pub fn pipeline(message: &FilterPipeline) -> Result<Pipeline> {
     Ok(stages(filters))
 }
 
-/// Converts the filter descriptions of a message to a filter pipeline, for instance of one section
-/// of structured chunks.
+/// Converts the filter descriptions of a message to a filter pipeline with one stage for each
+/// filter, for instance of one section of structured chunks.
 pub fn stages(filters: &[FilterDescription]) -> Pipeline {
     let stage = |filter: &FilterDescription| Stage {
         id: FilterId(filter.id),

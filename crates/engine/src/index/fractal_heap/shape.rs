@@ -16,9 +16,9 @@ pub(super) struct Shape {
     pub(super) prefix: u64,
 }
 
-/// Two totals for the missing blocks of a fractal heap's indirect block: the number of their free
-/// sections, and their bytes. A free-space manager counts one free section for each row of direct
-/// blocks.
+/// Two totals for the missing blocks (not created yet) of a fractal heap's indirect block: the
+/// number of their free sections, and their bytes. A free-space manager counts one free section for
+/// each row of direct blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct RowSections {
     pub(super) count: u64,
@@ -27,8 +27,8 @@ pub(super) struct RowSections {
 }
 
 impl RowSections {
-    /// Adds the totals of free sections `other` to the totals of free sections for missing fractal
-    /// heap blocks. Multiplies `other` by `times` first.
+    /// Adds the totals `other`, multiplied by `times`, to these totals of the free sections for
+    /// missing fractal heap blocks.
     fn add(&mut self, other: Self, times: u64) -> Result<()> {
         self.count = add_product(self.count, other.count, times)?;
         self.space = add_product(self.space, other.space, times)?;
@@ -100,8 +100,8 @@ impl Shape {
         Ok(capacity)
     }
 
-    /// Returns the totals of the free sections of a fractal heap's indirect block of `rows` rows
-    /// that has no child blocks.
+    /// Returns the totals of the free sections of a fractal heap's indirect block of `rows` rows,
+    /// if all its child blocks are missing.
     fn all_missing(&self, rows: u32) -> Result<RowSections> {
         let mut sections = RowSections::default();
         // The sections of indirect blocks of 0, 1, 2, … rows.
@@ -135,8 +135,8 @@ impl Shape {
         }))
     }
 
-    /// Returns the totals of the free sections for `count` missing blocks, beginning at the entry
-    /// `first` of a fractal heap's indirect block.
+    /// Returns the totals of the free sections for `count` missing blocks (not created yet). They
+    /// begin at the entry `first` of a fractal heap's indirect block.
     pub(super) fn missing(&self, first: usize, count: usize) -> Result<RowSections> {
         let mut sections = RowSections::default();
         for (entry, in_row) in self.by_rows(first, count)? {
@@ -149,16 +149,16 @@ impl Shape {
         Ok(sections)
     }
 
-    /// Returns the number of bytes for heap objects in one block of the row that contains the entry
-    /// `first` of a fractal heap's indirect block. If the row has indirect blocks, returns the
-    /// number for the first row.
+    /// Returns the number of bytes for heap objects in the first of several missing blocks of a
+    /// fractal heap. The missing blocks begin at the entry `first` of an indirect block. If this
+    /// entry is for an indirect block, returns the number for the smallest direct block.
     pub(super) fn first_object_bytes(&self, first: usize) -> u64 {
         let entry = self.table.entry(first);
         self.row_object_bytes(if entry.direct { entry.row } else { 0 })
     }
 
-    /// Returns the size of the largest direct block of a fractal heap below an indirect block entry
-    /// that covers `size` bytes.
+    /// Returns the size of the largest direct block among the blocks below an entry of a fractal
+    /// heap's indirect block. The entry covers `size` bytes of the heap's address space.
     fn largest_below(&self, size: u64) -> u64 {
         let rows = self.table.rows_for(size).min(self.table.max_direct_rows());
         rows.checked_sub(1).map_or(0, |row| self.table.row_block_size(row))
@@ -198,9 +198,9 @@ impl Shape {
         }
     }
 
-    /// Returns the smallest direct block of at least `least` bytes among `count` missing blocks of
-    /// a fractal heap. The missing blocks begin at the entry `first` of the indirect block at
-    /// `base`. Returns the block's offset and size.
+    /// Returns the offset and the size of a missing direct block (not created yet) of a fractal
+    /// heap: the smallest one of at least `least` bytes. Searches the `count` entries from the
+    /// entry `first` on of the indirect block at the offset `base`.
     pub(super) fn smallest_missing(
         &self,
         base: u64,

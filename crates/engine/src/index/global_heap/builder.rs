@@ -1,4 +1,4 @@
-//! New collections in memory, in space that is allocated in advance.
+//! New global heap collections in memory, in file space that is allocated in advance.
 
 use hyperslab_exact::{to_u64, to_usize};
 use hyperslab_format::codec::{Address, FileParams};

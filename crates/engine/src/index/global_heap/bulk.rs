@@ -1,5 +1,5 @@
-//! Insertion of many objects. They fill new collections, which are written to the file immediately,
-//! without waiting for a commit.
+//! Insertion of many objects into the global heap. They fill new collections, which are written to
+//! the file immediately, without waiting for a commit.
 
 use std::ops::Range;
 
@@ -127,8 +127,8 @@ impl<'a> Bulk<'a> {
         self.collections.is_empty()
     }
 
-    /// Returns the new global heap collections in runs of about `bytes` bytes, with consecutive
-    /// addresses.
+    /// Divides the new global heap collections into runs. A run has consecutive addresses and about
+    /// `bytes` bytes.
     pub fn runs(&self, bytes: usize) -> Vec<CollectionRun> {
         let mut runs: Vec<CollectionRun> = Vec::new();
         for (at, full) in self.collections.iter().enumerate() {
@@ -147,7 +147,8 @@ impl<'a> Bulk<'a> {
         runs
     }
 
-    /// Encodes the global heap collections of a run into the buffer `bytes`.
+    /// Encodes the global heap collections of a run, which have consecutive addresses, into the
+    /// buffer `bytes`.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if an object is too long for the length fields of the file, or if

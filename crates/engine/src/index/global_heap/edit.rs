@@ -12,7 +12,8 @@ use super::builder::{Builder, MAX_SHARED_BYTES, does_not_fit, next_size};
 use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind};
 
-/// Kind of the file space for global heap collections.
+/// File-space kind of global heap collections. A file can manage the free space of each kind
+/// separately.
 pub(super) const SPACE: SpaceKind = SpaceKind::GlobalHeap;
 /// Largest number of global heap collections with free space that stay in memory.
 const MAX_OPEN_COLLECTIONS: usize = 16;

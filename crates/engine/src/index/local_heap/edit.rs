@@ -9,7 +9,7 @@ use super::{LocalHeap, LocalHeapSegment, LocalHeapSegmentContext};
 use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind};
 
-/// Kind of the file space for local heaps.
+/// File-space kind of local heaps. A file can manage the free space of each kind separately.
 const SPACE: SpaceKind = SpaceKind::LocalHeap;
 /// Size in bytes of the largest data segment of a local heap that never shrinks.
 const MIN_SHRINK_BYTES: u64 = 512;

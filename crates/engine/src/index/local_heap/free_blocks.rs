@@ -16,8 +16,8 @@ pub(super) struct FreeBlocks {
 }
 
 impl FreeBlocks {
-    /// Creates an empty set of free blocks of a local heap. The local heap lists blocks of at least
-    /// `least` bytes.
+    /// Creates an empty set of free blocks of a local heap. Blocks of fewer than `least` bytes are
+    /// too small for the heap's free list.
     pub(super) fn new(least: u64) -> Self {
         Self { least, ..Self::default() }
     }
@@ -79,8 +79,8 @@ impl FreeBlocks {
         last.filter(|(offset, size)| **offset + **size == end).map_or(0, |(_, size)| *size)
     }
 
-    /// Shortens a free block of the local heap. The block ends at the offset `end` and afterwards
-    /// at `new_end`.
+    /// Cuts bytes off the end of a local heap's free block. The block ends at the offset `end`
+    /// before the call, and at `new_end` after it.
     pub(super) fn cut_tail(&mut self, end: u64, new_end: u64) {
         let size = self.tail(end);
         // The block ends at `end`, so it is not longer than `end`.

@@ -116,9 +116,9 @@ impl SharedMessages {
         }
     }
 
-    /// Removes one user of a shared message: the object header at `header`. The object header
-    /// itself had the bytes of the message, possibly with zero bytes after them. Returns `None` if
-    /// the index has no record of the message.
+    /// Releases a message whose bytes are in the object header at `header`, and which may also be a
+    /// shared message: removes this object header from the users of the message. `body` may have
+    /// zero bytes after the message. Returns `None` if the index has no record of the message.
     ///
     /// # Errors
     /// Returns read errors.

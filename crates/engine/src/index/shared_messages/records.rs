@@ -24,7 +24,8 @@ use crate::store::{Bytes, Edit, SpaceKind, Store, at};
 /// Name of the index of shared messages in error messages.
 const NAME: &str = "shared message index";
 
-/// Kind of the file space for the record lists of shared message indexes.
+/// File-space kind of the record lists of shared message indexes. A file can manage the free space
+/// of each kind separately.
 const LIST_SPACE: SpaceKind = SpaceKind::BTree;
 
 /// Largest number of padding bytes, which are zero, after a message in a version 1 object header.

@@ -32,8 +32,8 @@ pub struct AttributeEditor<'c> {
     open: Box<OpenAttributes>,
 }
 
-/// The state of an attribute editor without the container of the file. This state stays in memory
-/// between two edits.
+/// The state of an attribute editor that stays in memory between two edits. The state does not
+/// include the access to the file.
 #[derive(Debug)]
 pub(super) struct OpenAttributes {
     header: HeaderEditor,

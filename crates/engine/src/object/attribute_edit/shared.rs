@@ -12,7 +12,8 @@ use crate::object::sharing::{self, Placed};
 use crate::store::{Bytes, Edit, at};
 
 impl AttributeEditor<'_> {
-    /// Reads the shared message of which an attribute's message body stores a reference.
+    /// Reads a shared attribute message. `body` is the reference to it, which an object header
+    /// stores in place of the message.
     pub(super) fn shared_body(&self, body: &[u8]) -> Result<Bytes> {
         let reference = at(SharedReference::decode(body, self.container.params()), self.address())?;
         let body = resolve_reference(self.container, MessageType::ATTRIBUTE, &reference)?;
@@ -28,9 +29,10 @@ impl AttributeEditor<'_> {
         delete::add_reference(edit, datatype)
     }
 
-    /// Stores the datatype and the dataspace of a new attribute as shared messages, if possible.
-    /// Returns the attribute's stored message: `plain`, a message with shared parts, or a reference
-    /// to a shared message. The caller has increased the reference count of a committed datatype.
+    /// Places the message of a new attribute: stores the attribute or its datatype and dataspace as
+    /// shared messages, if the file shares messages. `plain` is the message without sharing.
+    /// Returns the message or reference to store. Before the call, the caller increases the
+    /// reference count of a committed datatype.
     pub(super) fn place(
         &mut self,
         edit: &mut Edit<'_>,
@@ -44,8 +46,9 @@ impl AttributeEditor<'_> {
         self.place_body(edit, NONE, body)
     }
 
-    /// Returns the stored form of an attribute message. The caller has already counted the uses of
-    /// the shared datatype and dataspace.
+    /// Places the encoded message of an attribute: stores it as a shared message, if possible, and
+    /// returns the form to store. Before the call, the caller counts the uses of the shared
+    /// datatype and dataspace.
     fn place_body(&mut self, edit: &mut Edit<'_>, flags: MessageFlags, body: Vec<u8>) -> Result<Placed> {
         let (kind, owner) = (MessageType::ATTRIBUTE, self.address());
         let parts = body.clone();
@@ -59,8 +62,9 @@ impl AttributeEditor<'_> {
         Ok(placed)
     }
 
-    /// Returns the stored form of a renamed attribute's message. The message before the renaming
-    /// still uses the same shared datatype and dataspace.
+    /// Places the message of a renamed attribute: stores it as a shared message, if possible, and
+    /// returns the form to store. Counts one more use of the shared datatype and dataspace, because
+    /// the old message still uses them.
     pub(super) fn place_renamed(
         &mut self,
         edit: &mut Edit<'_>,

@@ -54,7 +54,8 @@ impl AttributeEditor<'_> {
         Ok(None)
     }
 
-    /// Inserts the deferred attributes of an object into dense storage.
+    /// Inserts the deferred attributes of an object into dense storage. Deferred attributes are new
+    /// and only in memory.
     pub(super) fn insert_deferred(&mut self, edit: &mut Edit<'_>) -> Result<()> {
         let deferred = std::mem::take(&mut self.open.deferred);
         match self.dense() {
@@ -66,7 +67,7 @@ impl AttributeEditor<'_> {
         }
     }
 
-    /// Returns the deferred attribute with the index `number`.
+    /// Returns the deferred attribute (new and only in memory) with the index `number`.
     fn deferred(&self, number: usize) -> Result<Stored> {
         let message = self.open.deferred.get(number)?;
         let body = self.open.deferred.body(message);

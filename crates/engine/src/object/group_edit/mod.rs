@@ -44,8 +44,8 @@ pub(super) trait OpenHeaders: std::fmt::Debug {
     fn symbol_table(&self, object: Address) -> Option<Result<Option<SymbolTable>>>;
 }
 
-/// The state of a group editor without the container of the file. This state stays in memory
-/// between two edits.
+/// The state of a group editor that stays in memory between two edits. The state does not include
+/// the access to the file.
 #[derive(Debug)]
 pub(super) struct OpenLinks {
     header: HeaderEditor,
@@ -67,8 +67,8 @@ impl OpenLinks {
     }
 }
 
-/// Inserts a link into a group. The reference count of the object must already include a hard link.
-/// See [`add_hard_link`] for objects with other links.
+/// Inserts a link into a group. If the link is a hard link, the reference count of the object must
+/// already include it. See [`add_hard_link`] for objects whose count does not.
 ///
 /// # Errors
 /// Returns [`Error::Exists`] if the group has a link with this name, and [`Error::Misuse`] if the
@@ -188,7 +188,8 @@ impl<'c> GroupEditor<'c> {
         self.find_link(edit, name)
     }
 
-    /// Checks that the group of this editor accepts a new link with the name `name`.
+    /// Refuses a new link in the group of this editor: returns an error if the name `name` is not
+    /// valid or already exists in the group.
     ///
     /// # Errors
     /// Returns the same errors as [`insert_link`].

@@ -105,7 +105,8 @@ impl GroupEditor<'_> {
         self.defer(edit, link, body, None).map(|()| true)
     }
 
-    /// Adds a link to the deferred links of the group. No existing link may have the same name.
+    /// Defers the insertion of a link into the storage of the group: adds the link to the deferred
+    /// links in memory. No existing link may have the same name.
     fn defer(
         &mut self,
         edit: &mut Edit<'_>,
@@ -117,7 +118,8 @@ impl GroupEditor<'_> {
         if self.open.deferred.is_over_limit() { self.insert_deferred(edit) } else { Ok(()) }
     }
 
-    /// Inserts the deferred links of the group into its symbol table or dense storage.
+    /// Inserts the deferred links of the group into its symbol table or dense storage. Deferred
+    /// links are new and only in memory.
     pub(super) fn insert_deferred(&mut self, edit: &mut Edit<'_>) -> Result<()> {
         let deferred = std::mem::take(&mut self.open.deferred);
         if deferred.is_empty() {

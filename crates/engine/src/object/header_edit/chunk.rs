@@ -1,4 +1,4 @@
-//! Chunks of a header in an editor: their used space and their bytes.
+//! Chunks of an object header in an editor: their used space and their bytes.
 
 use hyperslab_exact::to_u64;
 use hyperslab_format::codec::{Address, Writer};
@@ -64,8 +64,8 @@ impl Chunk {
     }
 }
 
-/// Returns the number of bytes of the first header chunk of an object header that are not part of
-/// the messages or the gap.
+/// Returns the overhead of an object header's first header chunk: the number of bytes that belong
+/// neither to messages nor to the gap (the unused end of the chunk).
 pub(super) fn overhead(prefix: &Prefix) -> usize {
     match prefix {
         Prefix::V1(_) => PrefixV1::SIZE,
@@ -73,8 +73,8 @@ pub(super) fn overhead(prefix: &Prefix) -> usize {
     }
 }
 
-/// Returns the number of bytes of an object header's continuation block that are not part of the
-/// messages or the gap.
+/// Returns the overhead of an object header's continuation block: the number of bytes that belong
+/// neither to messages nor to the gap (the unused end of the block).
 pub(super) const fn block_overhead(layout: EnvelopeLayout) -> usize {
     match layout {
         EnvelopeLayout::V1 => 0,
@@ -98,8 +98,8 @@ const fn longest_nil(layout: EnvelopeLayout) -> usize {
     MAX_BODY_BYTES / 8 * 8 + layout.size()
 }
 
-/// Returns the lengths of the bodies of NIL messages that fill `free` bytes of a header chunk. A
-/// gap at the end may remain.
+/// Returns the lengths of the bodies of NIL messages that fill `free` bytes of a header chunk. Some
+/// bytes at the end may stay unused, because they are too few for a message.
 fn nil_bodies(layout: EnvelopeLayout, mut free: usize) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let body = free.min(longest_nil(layout)).checked_sub(layout.size())?;
@@ -110,7 +110,8 @@ fn nil_bodies(layout: EnvelopeLayout, mut free: usize) -> impl Iterator<Item = u
     })
 }
 
-/// Writes NIL messages and a gap into the free space of an object header's header chunk.
+/// Fills the free space of an object header's header chunk with NIL messages, and with a gap
+/// (unused bytes at the end) if bytes remain.
 fn write_free(w: &mut Writer, layout: EnvelopeLayout, free: usize) -> Result<()> {
     static ZEROS: [u8; MAX_BODY_BYTES] = [0; MAX_BODY_BYTES];
     let mut gap = free;
@@ -231,8 +232,8 @@ impl HeaderEditor {
         Ok(w.finish()?)
     }
 
-    /// Returns the size of a header chunk of the edited object header in bytes: messages, gap and
-    /// `overhead`.
+    /// Returns the length in bytes of a header chunk of the edited object header: the messages, the
+    /// gap (unused bytes at the end) and `overhead`.
     fn length_of(&self, number: usize, overhead: usize) -> usize {
         self.chunks.get(number).map_or(0, |chunk| chunk.capacity) + overhead
     }

@@ -94,7 +94,8 @@ impl NewHeader {
         Ok(())
     }
 
-    /// Reserves space in the new object header for `count` messages of `body` bytes each.
+    /// Reserves spare space in the new object header for `count` later messages of `body` bytes
+    /// each.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the space does not fit in memory.
@@ -216,8 +217,8 @@ pub fn prepare(edit: &mut Edit<'_>, new: &NewHeader) -> Result<HeaderEditor> {
     Ok(editor)
 }
 
-/// Returns the size in bytes of the messages and the gap in the first header chunk of a new object
-/// header.
+/// Returns the capacity in bytes of the first header chunk of a new object header: the space for
+/// messages and for a gap (unused bytes at the end).
 fn capacity(editor: &HeaderEditor, new: &NewHeader, used: usize) -> Result<usize> {
     // The chunk can always hold a continuation, so that the header can grow.
     let continuation = editor.params.offset_width() + editor.params.length_width();
@@ -229,8 +230,9 @@ fn capacity(editor: &HeaderEditor, new: &NewHeader, used: usize) -> Result<usize
     }
 }
 
-/// Sets the size of the messages and the gap in the first header chunk of an object header. In
-/// version 2, stores the size in the shortest possible field.
+/// Sets the size of the first header chunk in the prefix of an object header: the bytes for
+/// messages and for a gap (unused bytes at the end). In version 2, stores the size in the shortest
+/// possible field.
 ///
 /// # Errors
 /// Returns [`Error::Limit`] if the size does not fit in a version 1 header.

@@ -403,8 +403,8 @@ impl HeaderEditor {
         Ok(())
     }
 
-    /// Copies the body of a new message to the memory that an object header editor has for new
-    /// message bodies. Returns the range of the copied bytes.
+    /// Keeps the body of a new message in the memory of an object header editor. Returns the range
+    /// of the copied bytes in that memory.
     fn keep(&mut self, body: &[u8]) -> Range<usize> {
         let start = self.arena.len();
         self.arena.extend_from_slice(body);

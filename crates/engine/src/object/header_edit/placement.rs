@@ -11,15 +11,17 @@ use super::{HeaderEditor, NAME, Slot, no_message};
 use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind, at};
 
-/// Largest size in bytes of the messages in a continuation block of an object header that a larger
-/// block may replace. An object header that grows by small messages then has few blocks.
+/// Largest size in bytes of the messages in a continuation block that replaces the last, smaller
+/// block of an object header. With such replacements, an object header that grows by small messages
+/// has few blocks.
 const MAX_REPLACED_BYTES: usize = 4096;
 
-/// Largest number of header chunks of an object header. If an object header has this number of
-/// header chunks and grows, a larger block replaces the last block.
+/// Largest number of header chunks of an object header. If an object header with this number of
+/// header chunks grows, a larger continuation block replaces the last one.
 const MAX_CHUNKS: usize = 32;
 
-/// Largest number of spare bytes in a new continuation block of an object header.
+/// Largest number of spare bytes, which are for later messages, in a new continuation block of an
+/// object header.
 const MAX_SPARE_BYTES: usize = 256;
 
 fn not_allocated() -> Error {
@@ -47,9 +49,8 @@ impl HeaderEditor {
     }
 
     /// Removes the last messages from changed header chunks of an object header if the messages no
-    /// longer fit. This happens in files of old programs, which wrote version 1 messages with
-    /// lengths that are not multiples of 8. When such messages are written again, they need more
-    /// space.
+    /// longer fit. Old programs wrote version 1 messages with lengths that are not multiples of 8.
+    /// Such messages need more space when they are written again.
     fn displace_excess(&mut self) -> Result<()> {
         for number in 0..self.chunks.len() {
             while self.chunks.get(number).is_some_and(|chunk| chunk.changed && chunk.used > chunk.capacity) {
@@ -192,7 +193,7 @@ impl HeaderEditor {
     }
 
     /// Allocates a continuation block of an object header for `used` bytes of messages and some
-    /// spare bytes.
+    /// spare bytes for later messages.
     fn new_block(&self, edit: &mut Edit<'_>, used: usize) -> Result<Chunk> {
         // The block can always hold a continuation, so that the header can grow further.
         let least = total(self.layout, self.params.offset_width() + self.params.length_width());
@@ -250,10 +251,10 @@ impl HeaderEditor {
         Err(Error::corrupt(NAME, "size of chunk 0", expected, "smaller chunks").at(self.address))
     }
 
-    /// Returns the indexes of messages in a header chunk of the object header that can move to
-    /// another header chunk. Without them, the header chunk has `wanted` free bytes. Prefers
-    /// attributes, links and comments over messages that all readers of the object need. Prefers a
-    /// small number of moved bytes.
+    /// Returns the indexes of messages that can move from a header chunk of the object header to
+    /// another one. Afterwards, the header chunk has `wanted` free bytes. Prefers attributes, links
+    /// and comments over messages that all readers of the object need. Prefers a small number of
+    /// moved bytes.
     fn displaceable(&self, chunk: usize, wanted: usize) -> Option<Vec<usize>> {
         // Saturates: nothing is missing in a chunk with `wanted` free bytes.
         let missing = wanted.saturating_sub(self.free_in(chunk));

@@ -15,7 +15,8 @@ use crate::error::{Error, Result};
 use crate::index::local_heap::LocalHeap;
 use crate::store::{Edit, SpaceKind};
 
-/// Kind of the file space for B-tree nodes and symbol table nodes of groups.
+/// File-space kind of B-tree nodes and symbol table nodes of groups. A file can manage the free
+/// space of each kind separately.
 pub(super) const NODE_SPACE: SpaceKind = SpaceKind::BTree;
 
 /// Creates a group's symbol table without links, with `names` bytes of space for names.
@@ -120,8 +121,8 @@ pub(super) fn entry_of(
     Ok(SymbolTableEntry { name_offset, header, cache })
 }
 
-/// The new right neighbour of a node of a group that was split. The node is a B-tree node or a
-/// symbol table node.
+/// The new node after the split of a group's B-tree node or symbol table node. It is the right
+/// neighbour of the split node.
 struct Right {
     /// Offset of the greatest name below the left child.
     middle: u64,
@@ -185,7 +186,8 @@ impl Inserting<'_, '_, '_> {
         self.child(path, Right { middle, address, last })
     }
 
-    /// Sets the keys of a group's B-tree that refer to the greatest name of the group.
+    /// Sets the last key of each node of a path in a group's B-tree to the greatest name of the
+    /// group. `name` is the offset of this name in the local heap.
     fn greatest(&mut self, steps: &[PathNode], name: u64) -> Result<()> {
         let context = tree_context(self.container);
         for step in steps {
@@ -198,8 +200,8 @@ impl Inserting<'_, '_, '_> {
         Ok(())
     }
 
-    /// Inserts the new node of a split into the B-tree of a group. Changes the nodes on the path,
-    /// from the bottom up.
+    /// Inserts the new node of a split as a child into the B-tree of a group. Changes the nodes on
+    /// the path, from the bottom up.
     fn child(&mut self, path: &TablePath, right: Right) -> Result<()> {
         let context = tree_context(self.container);
         let capacity = context.capacity().max(2);
@@ -222,8 +224,8 @@ impl Inserting<'_, '_, '_> {
         Ok(())
     }
 
-    /// Splits a node of a group's B-tree with one child too many. The root stays at its address,
-    /// above two new nodes.
+    /// Splits a node of a group's B-tree that has one child too many. If the node is the root, it
+    /// keeps its address and becomes the parent of two new nodes.
     fn split(
         &mut self,
         step: &PathNode,

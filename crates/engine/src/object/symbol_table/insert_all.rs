@@ -119,8 +119,9 @@ fn merged(
     Ok(all)
 }
 
-/// Divides `count` entries or children of a group's B-tree into the smallest number of nodes of at
-/// most `capacity` each, with about equal numbers. Returns the number for each node.
+/// Divides `count` entries or children of a group's B-tree into runs, one for each new node. Makes
+/// as few runs as possible with at most `capacity` each, of about equal lengths. Returns the
+/// lengths.
 fn runs(count: usize, capacity: usize) -> impl Iterator<Item = usize> {
     let number = count.div_ceil(capacity.max(1)).max(1);
     (0..number).map(move |at| count / number + usize::from(at < count % number))

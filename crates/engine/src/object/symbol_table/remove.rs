@@ -82,9 +82,9 @@ impl Removing<'_, '_, '_> {
         self.edit.modify(address, &tree_context(self.container), change)
     }
 
-    /// Sets the key after the child of `step` in a group's B-tree. If this key is the last one of
-    /// its node, also sets the keys that must be equal: keys in the nodes above, and the first key
-    /// of the right neighbour.
+    /// Sets the right key of a child in a group's B-tree: the key after the child of `step`. If
+    /// this key is the last one of its node, also sets the keys that must equal it: keys in the
+    /// nodes above, and the first key of the right neighbour.
     fn right_key(&mut self, step: &PathNode, above: &[PathNode], key: u64) -> Result<()> {
         let wrong = || wrong_keys(step.address);
         let (last, right) = self.node(step.address, |node| -> Result<(bool, Address)> {

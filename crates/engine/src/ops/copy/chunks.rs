@@ -63,8 +63,8 @@ impl Copier<'_> {
     }
 }
 
-/// Copies a short chunk of a dataset with all its elements: the missing elements get the fill
-/// value. Returns the number of written bytes.
+/// Copies a chunk of a dataset that decodes to too few bytes. The copy is a whole chunk, in which
+/// the missing elements have the fill value. Returns the number of written bytes.
 ///
 /// # Errors
 /// Returns filter and I/O errors.
@@ -191,7 +191,8 @@ pub(super) fn read_batch(from: &Store, chunks: &[(Address, u64)]) -> Result<Vec<
     Ok(buffer)
 }
 
-/// Writes the concatenated stored bytes of chunks to the addresses of the chunks.
+/// Writes the concatenated stored bytes of chunks to the addresses of the chunks. Writes each run
+/// of adjacent chunks at once.
 ///
 /// # Errors
 /// Returns [`Error::Internal`] if `bytes` and the sizes of the chunks differ, and I/O errors.

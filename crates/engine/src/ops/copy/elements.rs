@@ -55,15 +55,16 @@ impl ElementPlan {
         plan(datatype, params, 1)
     }
 
-    /// Returns whether the elements to copy have the same bytes in both files. Such elements need
-    /// no conversion.
+    /// Returns whether the conversion of elements between two files is a plain copy, because the
+    /// elements have the same bytes in both files.
     pub(super) fn is_copy(&self) -> bool {
         self.from_size == self.to_size
             && self.parts.iter().all(|part| matches!(part.kind, PartKind::Bytes(_)) && part.from == part.to)
     }
 
-    /// Returns whether the elements of structured chunks to copy have the same bytes in both files.
-    /// The variable-length data of the elements is in their structured chunk.
+    /// Returns whether the conversion of a structured chunk's elements between two files is a plain
+    /// copy, because the elements have the same bytes in both files. The variable-length data of
+    /// the elements is in the chunk.
     pub(super) fn is_copy_within_chunks(&self) -> bool {
         self.from_size == self.to_size
             && self.parts.iter().all(|part| {

@@ -24,7 +24,7 @@ pub(super) struct ObjectPaths {
 }
 
 impl ObjectPath {
-    /// Creates an object path of a copy that has no parent path.
+    /// Creates an object path of a copy from the whole path of the object, without a parent path.
     pub(super) fn whole(path: impl Into<Arc<str>>) -> Self {
         let text = path.into();
         Self { above: None, name: text.as_ref().into(), text }

@@ -28,8 +28,8 @@ const MIN_UNWRITTEN_BYTES: usize = 4 << 20;
 const BLOCK_BYTES: u64 = 8 << 20;
 
 impl Copier<'_> {
-    /// Copies the elements of a dataset block by block. The other ways of copying are to copy
-    /// contiguous data as stored, and to copy encoded flat chunks.
+    /// Copies the body of an object: the elements if it is a dataset, and then the attributes, the
+    /// comment and the times.
     ///
     /// # Errors
     /// Returns the errors of reading the original and writing the copy, except damage in a salvage.
@@ -96,8 +96,9 @@ impl Copier<'_> {
         }
     }
 
-    /// Copies elements of a dataset that cannot be copied as stored contiguous data or as encoded
-    /// flat chunks.
+    /// Copies elements of a dataset that cannot be copied as contiguous data or as encoded flat
+    /// chunks. Copies structured chunks as stored if possible. Copies other elements as a stream of
+    /// blocks, which are read and written.
     ///
     /// # Errors
     /// As [`copy_body`](Self::copy_body).

@@ -23,9 +23,8 @@ use crate::store::{Damage, Store};
 /// Smallest number of bytes that a salvage reads separately: a sector.
 const SECTOR_BYTES: usize = 512;
 
-/// The factor of the size limit for contiguous datasets with missing elements in a salvage. A
-/// salvage fills missing elements with the fill value up to this limit. The limit is the length of
-/// the file times the factor, plus a constant number of bytes.
+/// The factor in the size limit for contiguous datasets that a salvage completes with fill values.
+/// The limit is the length of the damaged file times the factor, plus a constant number of bytes.
 const MAX_FILLED_FACTOR: u64 = 1 << 10;
 const MAX_FILLED_EXTRA_BYTES: u64 = 16 << 20;
 
@@ -310,8 +309,8 @@ impl Copier<'_> {
     }
 }
 
-/// Returns the largest size in bytes of a contiguous dataset for a salvage with missing elements.
-/// Up to this size, a salvage fills missing elements with the fill value.
+/// Returns the largest size in bytes of a contiguous dataset with missing elements for a salvage. A
+/// larger dataset is not completed with fill values.
 fn max_filled_bytes(store: &Store) -> u64 {
     // Saturates: a limit above 2^64 has no effect.
     store.file_length().saturating_mul(MAX_FILLED_FACTOR).saturating_add(MAX_FILLED_EXTRA_BYTES)

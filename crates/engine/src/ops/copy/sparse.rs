@@ -223,8 +223,9 @@ impl Copier<'_> {
 
 impl Streamed<'_> {
     /// Returns the regions of a dense dataset that may contain defined elements. Each stored chunk
-    /// lies in one region. If whole target chunks of the shape `target` have at most `bytes` bytes,
-    /// regions cover whole target chunks, so that each of them is written once.
+    /// lies in one region. `target` is the chunk shape of the copy. If a chunk of the copy has at
+    /// most `bytes` bytes, each region covers whole chunks of the copy, so that each of them is
+    /// written once.
     ///
     /// # Errors
     /// Returns an error if the chunk index is damaged.
@@ -258,8 +259,8 @@ impl Streamed<'_> {
     }
 }
 
-/// Returns an enlarged chunk shape of a copied dataset: several whole chunks of at most `bytes`
-/// bytes. The shape grows at most to `target`, along the fastest dimension first.
+/// Returns the grown shape of a chunk for a copied dataset: several whole chunks that together have
+/// at most `bytes` bytes. The shape grows at most to `target`, along the fastest dimension first.
 fn grown(chunk: &[u64], target: &[u64], element_size: u64, bytes: u64) -> Dims {
     let mut shape = Dims::from_slice(chunk);
     for (dimension, target) in target.iter().enumerate().rev() {

@@ -109,7 +109,8 @@ pub(super) fn same_layout(description: &DatasetDescription) -> Option<NewLayout>
     })
 }
 
-/// The properties of a dataset's copy in structured chunks that object headers do not store.
+/// The properties of a copied dataset with structured chunks that only the copy needs, because
+/// object headers do not store them.
 #[derive(Debug, Clone, Default)]
 pub(super) struct SparseCopy {
     /// The encoding of the defined elements; `None` for the encoding of the original.

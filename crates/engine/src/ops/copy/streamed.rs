@@ -100,9 +100,9 @@ impl StoredRegions {
 }
 
 impl Streamed<'_> {
-    /// Returns the selected elements of a dataset to copy, as the source file stores them. If the
-    /// elements lie in other files (virtual dataset), collects their variable-length data in the
-    /// heap `foreign`.
+    /// Reads the selected elements of a dataset to copy, and returns them as the source file stores
+    /// them. Elements of a virtual dataset can lie in other files. For these, collects
+    /// variable-length data in `foreign`, a heap in memory.
     ///
     /// # Errors
     /// Returns the errors of reading the elements.

@@ -155,8 +155,8 @@ impl OpenDataset {
     }
 
     /// Reads selected elements of the open dataset like [`read`](Self::read). If elements of a
-    /// virtual dataset refer to variable-length data of other files, collects this data in the heap
-    /// `foreign`.
+    /// virtual dataset refer to variable-length data of other files, collects this data in
+    /// `foreign`, a heap in memory.
     ///
     /// # Errors
     /// As [`read`](Self::read).
@@ -312,8 +312,8 @@ impl OpenDataset {
         to.put(0, &stored)
     }
 
-    /// Returns the source of the open dataset's flat chunks, or `None` if the dataset has another
-    /// layout.
+    /// Returns the source from which reads of the open dataset take the elements of flat (not
+    /// structured) chunks. Returns `None` if the dataset has another layout.
     ///
     /// # Errors
     /// Returns an error if the layout contradicts the rest of the header, or the index is damaged.
@@ -363,8 +363,8 @@ impl OpenDataset {
         let index = chunk_index::open(&file.container.store, layout, &shape)?;
         Ok(ChunkedSource { index, ..source })
     }
-    /// Returns the source of the open dataset's structured chunks, or `None` if the dataset has
-    /// another layout.
+    /// Returns the source from which reads of the open dataset take the elements of structured
+    /// chunks. Returns `None` if the dataset has another layout.
     ///
     /// # Errors
     /// Returns an error if the layout contradicts the rest of the header, or the index is damaged.

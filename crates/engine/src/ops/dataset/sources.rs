@@ -19,8 +19,8 @@ use crate::object::dataset::DatasetDescription;
 use crate::object::kind::ObjectKind;
 use crate::object::path::{self, Resolved};
 
-/// Largest depth of virtual datasets whose source datasets are virtual, and largest number of
-/// consecutive external links to a source dataset.
+/// Largest depth of nested virtual datasets (virtual datasets whose source datasets are virtual).
+/// Also the largest number of consecutive external links to a source dataset.
 pub(in crate::ops) const MAX_DEPTH: usize = 16;
 
 /// Largest number of source datasets that a virtual dataset keeps open.
@@ -54,8 +54,9 @@ pub(in crate::ops) struct Nesting<'a> {
 }
 
 impl Nesting<'_> {
-    /// Calls `run` for a read that is not part of the read of another virtual dataset. The nesting
-    /// depth is 0, and the work budget is for `elements` elements.
+    /// Calls `run` for the outermost read of virtual datasets, which is not part of the read of
+    /// another virtual dataset. The nesting depth is 0, and the work budget is for `elements`
+    /// elements.
     pub(in crate::ops) fn outermost<R>(
         file: &OpenFile,
         elements: u64,
@@ -65,14 +66,14 @@ impl Nesting<'_> {
         run(&Nesting { depth: 0, steps: &steps, foreign: None })
     }
 
-    /// Returns the heap for a read of virtual datasets. The heap collects variable-length data of
-    /// other files.
+    /// Returns the foreign heap of a read of virtual datasets, if the read has one. This heap in
+    /// memory collects variable-length data of other files.
     pub(in crate::ops) fn foreign(&self) -> Option<&ForeignHeap> {
         self.foreign.map(|foreign| &**foreign)
     }
 
-    /// Calls `run` at nesting depth 0 of virtual datasets, like [`outermost`](Self::outermost). The
-    /// read also has a heap that collects variable-length data of other files.
+    /// Calls `run` for the outermost read of virtual datasets, like [`outermost`](Self::outermost).
+    /// In addition, the read collects variable-length data of other files in the heap `foreign`.
     pub(in crate::ops) fn collecting<R>(
         file: &OpenFile,
         elements: u64,
@@ -144,7 +145,8 @@ impl SourceDatasets for Sources<'_> {
 
 impl Sources<'_> {
     /// Returns the conversions for elements of a virtual dataset's source dataset. If the source
-    /// dataset is in another file, the conversions collect variable-length data.
+    /// dataset is in another file, the conversions collect its variable-length data in a heap in
+    /// memory.
     ///
     /// # Errors
     /// Returns [`Error::Unsupported`] if elements of another file contain references, or if the

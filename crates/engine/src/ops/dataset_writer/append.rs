@@ -112,7 +112,7 @@ impl DatasetWriter {
     }
 
     /// Returns two shapes for an append: the shape of the added elements with all dimensions, and
-    /// the shape of the dataset after the append.
+    /// the shape of the dataset that has grown by them.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the dimension does not exist, the other dimensions differ, or

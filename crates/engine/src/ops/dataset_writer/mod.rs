@@ -68,8 +68,8 @@ impl DatasetWriter {
         matches!(self.sink, DatasetSink::Other(_))
     }
 
-    /// Returns the storage of the dataset's flat chunks that is open for writes, if the dataset has
-    /// flat chunks.
+    /// Returns the sink of the dataset's flat chunks (their storage, open for writes), if the
+    /// dataset has flat chunks.
     pub(super) fn chunked(&self) -> Option<&ChunkedSink> {
         match &self.sink {
             DatasetSink::Chunked(sink) => Some(sink),
@@ -77,8 +77,8 @@ impl DatasetWriter {
         }
     }
 
-    /// Returns changeable access to the storage of the dataset's flat chunks, which is open for
-    /// writes. Returns `None` if the dataset has no flat chunks.
+    /// Returns changeable access to the sink of the dataset's flat chunks (their storage, open for
+    /// writes). Returns `None` if the dataset has no flat chunks.
     pub(super) fn chunked_mut(&mut self) -> Option<&mut ChunkedSink> {
         match &mut self.sink {
             DatasetSink::Chunked(sink) => Some(sink),
@@ -125,16 +125,16 @@ impl DatasetWriter {
         self.sink.get().is_dirty() || self.layout_changed || self.dataspace_changed
     }
 
-    /// Marks chunks that other threads have read for a change as out of date. The caller may then
-    /// replace the stored chunks of the dataset.
+    /// Marks copies of the dataset's chunks as out of date. Writing threads have fetched these
+    /// copies from the file. The caller may then replace the stored chunks.
     pub(super) fn outdate_fetched(&mut self) {
         if let Some(chunked) = self.chunked_mut() {
             chunked.writer.outdate_fetched();
         }
     }
 
-    /// Calls `work` with the storage of the writer's dataset, which is open for writes. Afterwards,
-    /// copies the state of the chunk index into the layout message.
+    /// Calls `work` with the sink of the writer's dataset (its storage, open for writes).
+    /// Afterwards, copies the state of the chunk index into the layout message.
     ///
     /// # Errors
     /// Returns the errors of `work`.

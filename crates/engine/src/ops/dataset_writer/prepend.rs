@@ -54,9 +54,9 @@ impl DatasetWriter {
         self.write(file, edit, &Selection::region(&Region { start, count }), from)
     }
 
-    /// Returns the table of a dataset's chunk locations, and the number of chunks by which a
-    /// prepend shifts the coordinates. Returns `None` if `length` elements along the dimension are
-    /// not whole chunks, or if the stored chunks cannot keep their addresses.
+    /// Returns the table of a dataset's chunk locations, and the number of whole chunks by which a
+    /// prepend along a dimension shifts the coordinates. Returns `None` if `length` is not a
+    /// multiple of the chunk's length, or if the stored chunks cannot keep their addresses.
     ///
     /// # Errors
     /// Returns [`Error::Unsupported`] if the dataset has no flat chunks.

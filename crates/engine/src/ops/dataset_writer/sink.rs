@@ -19,8 +19,8 @@ use crate::data::virtual_::VirtualSink;
 use crate::error::Result;
 use crate::object::dataset::{DatasetDescription, StoredFillValue};
 
-/// The storage of a dataset that is open for writes, by its layout. Chunked storage has more
-/// operations than the other layouts.
+/// The sink of a dataset: its storage, open for writes of elements. The variants are layouts.
+/// Chunked storage has more operations than the other layouts.
 #[derive(Debug)]
 pub(in crate::ops) enum DatasetSink {
     /// Flat chunks.
@@ -75,7 +75,8 @@ impl DatasetSink {
         })
     }
 
-    /// Returns the dataset's storage that is open for writes. The layout does not matter.
+    /// Returns the sink of a dataset (its storage, open for writes of elements) in a form that is
+    /// independent of the layout.
     pub(in crate::ops) fn get(&self) -> &dyn Sink {
         match self {
             Self::Chunked(sink) => sink,
@@ -84,8 +85,8 @@ impl DatasetSink {
         }
     }
 
-    /// Returns changeable access to the dataset's storage that is open for writes. The layout does
-    /// not matter.
+    /// Returns changeable access to the sink of a dataset (its storage, open for writes of
+    /// elements) in a form that is independent of the layout.
     pub(super) fn get_mut(&mut self) -> &mut dyn Sink {
         match self {
             Self::Chunked(sink) => sink,

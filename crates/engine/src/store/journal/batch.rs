@@ -45,8 +45,9 @@ impl Batch {
         Ok(journal_offset)
     }
 
-    /// Adds journal records to the batch: the extents of new space of the file on which a commit
-    /// relies. A commit has at least one such record, which states the synced length.
+    /// Adds the journal records of extents to the batch. The extents are file space that no earlier
+    /// commit contains, and the commit relies on their bytes. A commit has at least one such
+    /// record, which also states the length of the synced file.
     pub(super) fn add_extents(
         &mut self,
         file: &dyn Driver,

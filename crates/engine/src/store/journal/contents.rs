@@ -21,7 +21,8 @@ pub(super) struct SectorVersion {
 /// The versions of one file sector that a journal states, in the order of the changes.
 pub(super) type SectorVersions = SmallVec<[SectorVersion; 4]>;
 
-/// The contents of a journal: changed sectors of the file, extents of new space, and lengths.
+/// The contents of a journal: changed sectors of the file, extents of new space (which no earlier
+/// commit contains), and lengths.
 #[derive(Debug)]
 pub(super) struct JournalContents {
     pub(super) sums: SectorSums,

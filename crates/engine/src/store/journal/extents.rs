@@ -6,11 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use hyperslab_exact::{TooLarge, to_u64, to_usize};
 use hyperslab_format::journal::{JournalExtent, SECTOR, SectorSums};
 
-/// Size in bytes of the largest run of sectors of new space with one checksum. If a part of the run
-/// changes, the checksum must be computed again.
+/// Size in bytes of the largest run of sectors with one checksum in new space (space that no commit
+/// contains). If a part of the run changes, the checksum must be computed again.
 const MAX_RUN_BYTES: u64 = 1 << 20;
 
-/// The extents of new space of the file that were written since the last commit.
+/// The extents of new space, which no commit contains, that were written since the last commit.
 #[derive(Debug, Default)]
 pub(super) struct Extents {
     /// Runs of whole sectors by their first offset. Runs do not overlap.
@@ -19,7 +19,8 @@ pub(super) struct Extents {
     edges: BTreeSet<u64>,
 }
 
-/// A run of neighbouring whole sectors of new space that were written.
+/// A run of neighbouring whole sectors that were written in new space (space that no commit
+/// contains).
 #[derive(Debug, Clone, Copy)]
 struct Run {
     end: u64,
@@ -71,8 +72,8 @@ impl WrittenSectors {
 }
 
 impl Extents {
-    /// Adds the sectors of a write to the extents of new space. The write replaces earlier writes
-    /// of the same sectors.
+    /// Adds the sectors of a write to the extents of new space, which no commit contains. The write
+    /// replaces earlier writes of the same sectors.
     pub(super) fn add(&mut self, written: &WrittenSectors) {
         for (start, end, sum) in &written.runs {
             self.cut_out(*start, *end);
@@ -87,8 +88,8 @@ impl Extents {
         }
     }
 
-    /// Removes the sectors from `start` up to `end` from all runs of sectors of new space. The
-    /// remaining parts of a run have no checksum.
+    /// Cuts the sectors from `start` up to `end` out of all runs of sectors that were written in
+    /// new space (space that no commit contains). The remaining parts of a run have no checksum.
     fn cut_out(&mut self, start: u64, end: u64) {
         while let Some((&from, &run)) = self.runs.range(..end).next_back()
             && run.end > start
@@ -104,8 +105,8 @@ impl Extents {
         }
     }
 
-    /// Adds a run of sectors of new space that does not overlap another run. If the new run and the
-    /// previous one are short, joins them.
+    /// Inserts a run of sectors of new space (space that no commit contains). The run does not
+    /// overlap another run. If it and the previous run are short, joins them.
     fn insert(&mut self, start: u64, end: u64, sum: Option<u64>) {
         if let Some((&from, before)) = self.runs.range_mut(..start).next_back()
             && before.end == start
@@ -118,15 +119,15 @@ impl Extents {
         self.runs.insert(start, Run { end, sum });
     }
 
-    /// Removes all recorded extents of new space of the file.
+    /// Clears the record of the extents of new space that were written since the last commit.
     pub(super) fn clear(&mut self) {
         self.runs.clear();
         self.edges.clear();
     }
 
-    /// Returns the extents of new space before `file_end`. First come the runs of whole sectors, in
-    /// ascending order, joined if they touch. Then come the sectors that were written in part, in
-    /// ascending order. `read` fills a buffer with bytes of the file.
+    /// Lists the extents of new space (space that no commit contains) before `file_end`: first the
+    /// runs of whole sectors, joined if they touch, and then the sectors that were written in part.
+    /// Both parts are in ascending order. `read` fills a buffer with bytes of the file.
     pub(super) fn list<E: From<TooLarge>>(
         &self,
         file_end: u64,

@@ -48,7 +48,7 @@ pub(super) const MAX_SMALL_COMMIT_BYTES: u64 = 1 << 20;
 /// Largest length of a journal to which commits are appended. A longer journal is truncated first.
 const MAX_APPENDED_BYTES: u64 = 4 << 20;
 
-/// The reason in the errors of writes after a failed sync, which are all refused.
+/// The reason that errors state after a failed sync. All later writes are then refused.
 const SYNC_FAILED: &str = "an earlier sync of the file failed, so that the contents of its disk are unknown";
 
 /// A change of the file for the journal: the bytes before the change and the bytes after it.
@@ -73,7 +73,7 @@ pub(super) struct Commit<'a> {
     pub(super) append: bool,
 }
 
-/// The journal of an open file. A journal without a side file is never enabled.
+/// The journal of an open file. Without a side file that stores it, the journal is never enabled.
 #[derive(Debug)]
 pub(crate) struct Journal {
     side: Option<Arc<dyn SideFile>>,
@@ -154,8 +154,8 @@ impl Journal {
         self.has_unjournaled.store(true, Ordering::Release);
     }
 
-    /// Records in the journal's state that bytes were written into new space of the file. The next
-    /// commit relies on these bytes.
+    /// Records in the journal's state that bytes were written into new space (space that no commit
+    /// contains). The next commit relies on these bytes.
     pub(super) fn note_new(&self, offset: u64, bytes: &[u8]) {
         self.note_write();
         if self.is_enabled() && !bytes.is_empty() {
@@ -187,7 +187,7 @@ impl Journal {
         self.waits_for_disk() && is_short && !self.has_unjournaled.load(Ordering::Acquire)
     }
 
-    /// Continues a journal that was found beside the file. The next commits are appended to it.
+    /// Adopts a journal that was found beside the file. The next commits are appended to it.
     pub(super) fn adopt(&self, kept: KeptJournal, synced_length: u64) {
         let mut state = self.state.lock();
         let state = &mut *state;
@@ -332,14 +332,15 @@ impl Journal {
         Ok(())
     }
 
-    /// Returns the extents of new space of the file on which the journal's next commit relies.
+    /// Lists the extents of new space (space that no commit contains). The journal's next commit
+    /// relies on them.
     fn list_extents(&self, driver: &dyn Driver, file_length: u64) -> Result<Vec<JournalExtent>> {
         let read = |offset: u64, buffer: &mut [u8]| driver.read_at(offset, buffer);
         let unreadable = |source| Error::Io { action: "cannot read new space of the file".into(), source };
         self.extents.lock().list(file_length, read).map_err(unreadable)
     }
 
-    /// Adds the offsets of all bytes that a commit changes or relies on to the journal's set.
+    /// Adds all bytes that a commit changes or relies on to the known bytes of the journal.
     fn add_known(&self, commit: &Commit<'_>, extents: &[JournalExtent]) {
         for change in commit.changes {
             self.known.add(change.offset, change.offset + to_u64(change.new.len()));

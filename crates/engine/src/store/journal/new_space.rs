@@ -1,4 +1,4 @@
-//! The comparison of the file with the new space that the commits of a journal rely on.
+//! The comparison of a file with the extents of its journal: the space that was new at a commit.
 //!
 //! A journal may be hostile: its extents may be as long as 64 bits allow, and any number of extents
 //! may cover the same bytes. The comparison therefore reads nothing past the end of the file, and
@@ -16,7 +16,8 @@ use super::contents::JournalContents;
 /// Largest number of bytes that one read of the file covers, during a comparison with the journal.
 const READ_BYTES: u64 = 1 << 20;
 
-/// The result of a comparison of a journal's extents of new space with the bytes of the file.
+/// The result of a comparison of the file's bytes with a journal's extents of new space. (Before
+/// its commit, an extent was new space: no commit contained it.)
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct ExtentComparison {
     /// The number of extents.
@@ -27,9 +28,9 @@ pub(super) struct ExtentComparison {
     pub(super) first_changed: Option<u64>,
 }
 
-/// Compares the extents of new space in a journal with a file of `file_length` bytes. An extent
-/// past the end of the file does not match: each extent was synced before its commit, and no commit
-/// of the same journal shortens the file.
+/// Compares the extents in a journal, which were new space at a commit, with a file of
+/// `file_length` bytes. An extent past the end of the file does not match. The reason: each extent
+/// was synced before its commit, and no commit of the same journal shortens the file.
 ///
 /// A sector of an extent that the journal also changes may hold any version that the journal knows;
 /// the comparison of sectors has checked that.
@@ -54,8 +55,8 @@ pub(super) fn compare_extents(
     Ok(found)
 }
 
-/// Returns whether the file holds the bytes of an extent of new space in a journal. The extent lies
-/// before the end of the file.
+/// Returns whether the bytes of the file match an extent in a journal, which was new space at a
+/// commit. The extent lies before the end of the file.
 fn matches(
     contents: &JournalContents,
     file: &dyn Driver,
@@ -98,8 +99,8 @@ fn whole_sectors(extent: &JournalExtent) -> Range<u64> {
     }
 }
 
-/// The checksums over the whole sectors before an offset of the file, for a comparison with a
-/// journal.
+/// The checksums of the start of a file up to an offset, over whole sectors, for a comparison with
+/// a journal.
 #[derive(Debug, Clone, Copy, Default)]
 struct Prefix {
     /// The sum of the sectors in the file that the journal does not change.
@@ -110,9 +111,9 @@ struct Prefix {
     partial: u64,
 }
 
-/// The checksums of the start of a file up to several offsets. At each of these offsets, the whole
-/// sectors of an extent of the journal begin or end. The checksums leave out sectors that no extent
-/// covers.
+/// The checksums of several parts of a file. Each part begins at the start of the file. It ends at
+/// an offset at which an extent of the journal begins or ends. The checksums include only sectors
+/// that are in an extent.
 struct Prefixes(BTreeMap<u64, Prefix>);
 
 impl Prefixes {

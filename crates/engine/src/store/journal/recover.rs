@@ -18,8 +18,8 @@ use crate::store::bytes::count_before;
 /// Number of bytes in one read of a journal during a recovery.
 const READ_BYTES: usize = 1 << 20;
 
-/// The result of a search for a journal beside a file. The search finds no journal, an empty or
-/// damaged journal, another file, or a journal, which was then compared with the file.
+/// The result of a search for a journal beside a file: no journal, an empty or damaged journal,
+/// another file, or a journal with its comparison with the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum FoundJournal {
     /// No file has the name of a journal.
@@ -153,8 +153,8 @@ pub(crate) enum RecoverFor {
     Journaling,
 }
 
-/// A journal that still lists unlinked objects, although the file holds all its commits. The next
-/// commits are appended to the journal. The list thus exists at every moment.
+/// A kept journal: it still lists unlinked objects, although the file holds all its commits. The
+/// next commits are appended to it, so that the list survives a crash at any moment.
 #[derive(Debug)]
 pub(crate) struct KeptJournal {
     pub(super) file: Arc<dyn Driver>,
@@ -205,9 +205,10 @@ pub(crate) struct Recovered {
     pub(crate) kept: Option<KeptJournal>,
 }
 
-/// Reads the journal that a writer left beside a file, and restores the state of the last commit.
-/// If the file is open for writing, changes the file on disk; otherwise, only the returned driver
-/// shows the restored state. Does not change a journal that does not belong to the file.
+/// Recovers a file from the journal that a writer left beside it: restores the state of the last
+/// commit. If the file is opened for writing, changes the file on disk; otherwise, only the
+/// returned driver shows the restored state. Does not change a journal that does not belong to the
+/// file.
 pub(crate) fn recover(
     driver: Arc<dyn Driver>,
     side: &dyn SideFile,
@@ -255,8 +256,8 @@ pub(crate) fn recover(
     Ok(Recovered { driver, found, kept: None })
 }
 
-/// Removes the journal beside a file. If `is_whole` is true, the journal may hold complete commits:
-/// then first empties and syncs the journal, so that a loss of power does not bring the commits
+/// Discards the journal beside a file. If `is_whole` is true, the journal may hold complete
+/// commits. It is then first emptied and synced, so that a loss of power does not bring the commits
 /// back.
 pub(crate) fn discard(side: &dyn SideFile, journal: Arc<dyn Driver>, is_whole: bool) -> Result<()> {
     journal.set_len(0).map_err(unwritable)?;

@@ -69,8 +69,8 @@ impl JournalComparison {
         }
     }
 
-    /// Returns whether the file is too short for its journal. It is too short if it lacks more
-    /// bytes of the length at the last commit than unsynced commits can have added.
+    /// Returns whether the file lacks too many bytes for its journal: more bytes of its length at
+    /// the last commit than unsynced commits can have added.
     fn lacks_too_many_bytes(&self, last: LastCommit) -> bool {
         let unsynced = last.count.checked_mul(MAX_SMALL_COMMIT_BYTES);
         let lacking = last.file_length.checked_sub(self.file_length);
@@ -225,10 +225,10 @@ fn compare_sectors(
     Ok(())
 }
 
-/// Returns whether a sector of a file looks truncated, for a comparison with a journal. A truncated
-/// sector has the bytes of a later version up to an end that the file has or had at a commit. After
-/// that end, it holds zeros. The cause is a disk that stored the new bytes of the sector, but not
-/// the new length of the file; when the file grows again, zeros follow.
+/// Returns whether a sector of a file looks cut off, for a comparison with a journal. Such a sector
+/// has the bytes of a later version up to an end that the file has or had, and zeros after it. The
+/// cause is a disk that stored new bytes of the sector, but not the new length of the file. When
+/// the file grows again, zeros follow.
 fn is_cut(
     contents: &JournalContents,
     versions: &[SectorVersion],

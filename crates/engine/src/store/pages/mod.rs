@@ -149,7 +149,8 @@ impl Pages {
         Ok(true)
     }
 
-    /// Returns bytes of the file without the clean pages of the page buffer.
+    /// Reads bytes of the file from the driver and from dirty pages, without the clean pages in
+    /// memory.
     pub(crate) fn read_uncached(
         &self,
         source: PageSource<'_>,
@@ -354,8 +355,8 @@ impl Pages {
     }
 
     /// Makes some dirty pages of the page buffer clean, because the driver or the journal has their
-    /// bytes. The next spill happens only after the same number of new pages is dirty. Otherwise,
-    /// each new page would make a spill visit the remaining pages again.
+    /// bytes. The next spill waits until as many new pages are dirty as the limit allows.
+    /// Otherwise, each new page would make a spill visit the remaining pages again.
     pub(crate) fn make_clean(&self, pages: Vec<(u64, Arc<[u8]>)>) {
         self.replaced.fetch_add(1, Ordering::AcqRel);
         let mut dirty = self.dirty.write();

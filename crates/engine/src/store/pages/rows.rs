@@ -13,8 +13,8 @@ use super::Pages;
 use crate::store::page::{PAGE, PAGE_BYTES, put, skip_of};
 use crate::store::page_source::PageSource;
 
-/// Largest distance, in dirty pages of the page buffer, over which a write of rows walks to the
-/// next page. If the next page is further away, the write looks it up.
+/// Largest distance, in pages, over which a write of rows walks through the dirty pages to the next
+/// page that it changes. If the next page is further away, the write looks it up.
 const MAX_PASSED_PAGES: u64 = 16;
 
 /// Rows of raw data that are contiguous in memory. In the file, the rows begin at equal distances.

@@ -5,8 +5,8 @@ use parking_lot::RwLock;
 
 use crate::store::ranges::{RangeList, Ranges};
 
-/// The set of newly allocated addresses of the file that are not part of a commit. Several threads
-/// may read the set.
+/// The set of fresh addresses of the file: they are newly allocated and not yet part of a commit.
+/// Several threads may read the set.
 #[derive(Debug, Default)]
 pub(crate) struct Fresh(RwLock<Ranges>);
 
@@ -24,8 +24,8 @@ impl Fresh {
     }
 
     /// Splits the file addresses between `start` and `end` into ascending pieces, at the bounds of
-    /// the set of newly allocated addresses. Each piece has a flag. The flag is true if the piece
-    /// lies in the set.
+    /// the set of newly allocated addresses. The flag of each piece is true if the piece lies in
+    /// the set.
     pub(crate) fn pieces(&self, start: u64, end: u64) -> Vec<(u64, u64, bool)> {
         let mut pieces = Vec::new();
         let mut at = start;

@@ -19,8 +19,9 @@ impl Space {
         }
     }
 
-    /// Takes file space for a small piece from the current block for small pieces. If necessary,
-    /// allocates a new block.
+    /// Cuts a piece of file space from the current aggregation block. (This is a block from which
+    /// small pieces are taken, as in `H5Pset_meta_block_size`.) If necessary, allocates a new
+    /// aggregation block.
     fn cut(&mut self, class: Class, length: u64, alignment: u64) -> Result<u64> {
         let (start, end) = self.block(class);
         if let Some(to) = self.end_of(start, length, alignment).filter(|to| *to <= end) {
@@ -62,8 +63,8 @@ impl Space {
         align_up(start, alignment)?.checked_add(length)
     }
 
-    /// Takes a piece of file space from the current block for small pieces. The piece has `length`
-    /// bytes and ends at `to`. Skipped bytes become free.
+    /// Cuts a piece of file space from the current aggregation block, from which small pieces are
+    /// taken. The piece has `length` bytes and ends at `to`. Skipped bytes become free.
     fn cut_up_to(&mut self, class: Class, to: u64, length: u64) -> u64 {
         let (start, end) = self.block(class);
         let piece = to - length;
@@ -189,7 +190,7 @@ impl Space {
         Ok(start)
     }
 
-    /// Frees the unused ends of the file blocks from which small pieces are taken.
+    /// Frees the unused ends of the file's aggregation blocks, from which small pieces are taken.
     pub(crate) fn release_blocks(&mut self) {
         for class in [Class::Metadata, Class::Raw] {
             let (start, end) = self.block(class);

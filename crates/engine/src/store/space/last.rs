@@ -10,11 +10,12 @@ use super::rules::{Class, SpaceKind};
 use super::{Result, Space};
 
 /// Largest number of attempts to place the section lists of free-space managers. Each attempt uses
-/// the list lengths of the previous attempt.
+/// the list lengths that the previous attempt has found.
 const MAX_ROUNDS: usize = 4;
 
 /// Number of gap lengths that are tried for the placement of free-space managers. A gap is free
-/// space before a piece. Other gap lengths change the lengths of the section lists.
+/// space that is left before a header or a section list. It changes the free space, and therefore
+/// the lengths of the section lists.
 const GAP_LENGTHS: u64 = 16;
 
 /// Number of additional pages that are tried for the placement of free-space managers. They are
@@ -35,8 +36,8 @@ pub(crate) struct ReservedManager {
 /// list in bytes.
 type Need = (Class, u64);
 
-/// The gaps (free space) before the first `count` pieces in a placement of free-space managers on
-/// pages.
+/// The gaps in a placement of free-space managers on pages: free space of `length` bytes before
+/// each of the first `count` headers and section lists.
 #[derive(Debug, Clone, Copy)]
 struct Gaps {
     count: u64,
@@ -46,8 +47,8 @@ struct Gaps {
 impl Gaps {
     const NONE: Self = Self { count: 0, length: 0 };
 
-    /// Returns all combinations of gap size and number of gaps for a placement of free-space
-    /// managers, one after the other. A gap is free space before a piece.
+    /// Returns all combinations of gap length and number of gaps for a placement of free-space
+    /// managers. A gap is free space that is left before a header or a section list.
     fn all(pieces: u64) -> impl Iterator<Item = Self> {
         let some = move |length: u64| (1..=pieces).map(move |count| Self { count, length: length * 8 });
         std::iter::once(Self::NONE).chain((1..=GAP_LENGTHS).flat_map(some))
@@ -64,9 +65,9 @@ struct ManagerPlan {
 
 impl ManagerPlan {
     /// Plans the addresses of free-space managers from `start` on, which is the start of a page.
-    /// The section lists of at least a page come first. The short pieces follow, each within a
-    /// page, the first ones after gaps of free space. If the first section list has at least a
-    /// page, unused pages before `end` stay free after it.
+    /// First come the section lists of at least a page. Then come the short pieces (headers and
+    /// short lists), each within a page, the first ones after gaps of free space. If the first
+    /// section list has at least a page, unused pages before `end` stay free after it.
     fn new(needs: &[Need], (start, end): (u64, u64), gaps: Gaps, page: u64, header: u64) -> Option<Self> {
         let plan = Self::with_spare(needs, start, gaps, 0, (page, header))?;
         match end.checked_sub(plan.end) {
@@ -197,8 +198,8 @@ impl Space {
         Ok(None)
     }
 
-    /// Returns the class and the section list size of each free-space manager that the present free
-    /// space of the file needs.
+    /// Returns the class and the section list size of each free-space manager that is needed to
+    /// store the present free space of the file.
     fn needs(&self, params: FileParams) -> Result<Vec<Need>> {
         let classes = Class::ALL.into_iter().filter(|class| self.has_sections(*class));
         let need = |class| {

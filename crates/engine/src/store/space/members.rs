@@ -75,8 +75,8 @@ impl Space {
         self.members = members;
     }
 
-    /// Divides the file space among members like the file space `other`: with the same member ends,
-    /// and with the same assignment of kinds of data.
+    /// Divides the file space among members as in the file space `other`: with the same ends of the
+    /// members, and with the same assignment of kinds of data to members.
     pub(crate) fn spread_as(&mut self, other: &Self) {
         self.spread(&other.member_ends());
         if self.has_members() {
@@ -117,9 +117,9 @@ impl Space {
         self.members.others.iter().rev().find_map(used).unwrap_or(self.end)
     }
 
-    /// Returns the end of the file for the new superblock. The old superblock stated the end
-    /// `before`. The end is the end of the first member, or in files of HDF5 1.6 the end of the
-    /// last member.
+    /// Returns the end of the file for the new superblock. This is the end of the first member, but
+    /// in files of HDF5 1.6 the end of the last member. `before` is the end in the old superblock,
+    /// which decides between the two.
     pub(crate) fn stated_end(&self, before: Option<u64>) -> u64 {
         let second = self.members.others.first().map(|(start, _)| *start);
         let is_of_all = second.zip(before).is_some_and(|(second, before)| before > second);

@@ -71,7 +71,7 @@ pub(crate) struct Space {
 }
 
 /// The numbers of bytes of a file before the end of allocation, by state: allocated, free, pending
-/// and lost.
+/// (free after the next commit) and lost (freed, but not tracked).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SpaceUsage {
     /// All bytes before the end of allocation.
@@ -85,8 +85,8 @@ pub struct SpaceUsage {
 }
 
 impl SpaceUsage {
-    /// Returns the number of allocated bytes of a file, including the bytes that earlier writers
-    /// lost.
+    /// Returns the number of allocated bytes of a file. The number includes bytes that earlier
+    /// writers have freed without a record of it.
     pub fn allocated(&self) -> u64 {
         // Saturates: in a damaged file, bytes that belong to two blocks may be freed twice.
         self.end.saturating_sub(self.free + self.pending + self.lost)
@@ -112,8 +112,8 @@ impl Space {
         }
     }
 
-    /// Returns the addresses that were allocated since the last commit and lie before the end of
-    /// the committed file.
+    /// Returns the fresh addresses of the file: they were allocated since the last commit and lie
+    /// before the end of the committed file.
     pub(crate) fn fresh(&self) -> Arc<Fresh> {
         Arc::clone(&self.fresh)
     }
@@ -138,7 +138,8 @@ impl Space {
         self.committed_end
     }
 
-    /// Returns the numbers of allocated, free, pending and lost bytes of the file, in all members.
+    /// Returns the numbers of bytes of the file by state, in all members: allocated, free, pending
+    /// (free after the next commit) and lost (freed, but not tracked).
     pub(crate) fn usage(&self) -> SpaceUsage {
         let blocks = self.blocks.iter().map(|(start, end)| end - *start);
         let free = self.pools.iter().map(Pool::bytes).chain(blocks).sum();
@@ -324,7 +325,8 @@ impl Space {
         self.others_mut().for_each(Self::commit);
     }
 
-    /// Adds a range of the file to the free sections of a class of file space.
+    /// Adds a range of the file to the free space of a class. (A class of file space is metadata,
+    /// raw data, or blocks of at least a page.)
     fn put(&mut self, class: Class, start: u64, end: u64) {
         if start >= end || end > self.end {
             // The range is empty, or was truncated already.
@@ -379,8 +381,8 @@ impl Space {
         (start, length)
     }
 
-    /// Extends the block for small pieces at the end of the file by the free section before it.
-    /// Longer pieces then fit.
+    /// Joins the aggregation block at the end of the file, from which small pieces are taken, with
+    /// the free section before it. Longer pieces then fit.
     fn join_block(&mut self, class: Class, start: u64, end: u64) {
         let Some(block) = self.blocks.get_mut(class.index()) else { return };
         if block.0 == end && block.0 < block.1 && block.1 == self.end {
@@ -389,9 +391,9 @@ impl Space {
         }
     }
 
-    /// Frees a range of the file in a file without pools of free sections. A range at the end of
-    /// the file can be used again, as can a range before a block from which small pieces are taken.
-    /// Other ranges are lost.
+    /// Frees a range of the file in a file without lists of free sections. The range can be used
+    /// again only if it is at the end of the file, or before an aggregation block (from which small
+    /// pieces are taken). Otherwise, it is lost.
     fn put_untracked(&mut self, class: Class, start: u64, end: u64) {
         match self.blocks.get_mut(class.index()) {
             _ if end == self.end => self.end = start,
@@ -422,7 +424,8 @@ impl Space {
         true
     }
 
-    /// Moves the blocks for small pieces that are used up to the end of the file.
+    /// Moves the aggregation blocks (from which small pieces are taken) that are used up to the end
+    /// of the file.
     fn reset_empty_blocks(&mut self) {
         let end = self.end;
         for block in &mut self.blocks {
@@ -432,8 +435,8 @@ impl Space {
         }
     }
 
-    /// Removes all free sections at the end of the file by shortening the file. Keeps blocks from
-    /// which small pieces are taken.
+    /// Removes all free sections at the end of the file by shortening the file. Keeps aggregation
+    /// blocks, from which small pieces are taken.
     fn trim(&mut self) {
         loop {
             let before = self.end;

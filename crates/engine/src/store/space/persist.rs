@@ -56,8 +56,8 @@ fn managers(managers: &FreeSpaceManagers, paged: bool) -> impl Iterator<Item = (
     small.chain(large).filter(|(_, address)| address.is_defined())
 }
 
-/// Sets the address of the free-space manager of a class of file space in the file space info
-/// message.
+/// Sets the address of the free-space manager of a class of file space (for example metadata or raw
+/// data) in the file space info message.
 pub(crate) fn set_manager(managers: &mut FreeSpaceManagers, class: Class, address: Address) {
     match class {
         Class::Metadata => managers.small[0] = address,
@@ -163,7 +163,7 @@ impl Space {
         self.changed = true;
     }
 
-    /// Returns whether a class of file space has free sections.
+    /// Returns whether a class of file space, for example metadata or raw data, has free sections.
     pub(crate) fn has_sections(&self, class: Class) -> bool {
         self.pool_of(class).len() > 0
     }

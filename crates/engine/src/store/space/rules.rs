@@ -2,8 +2,8 @@
 
 use hyperslab_format::message::{FileSpaceInfo, FileSpaceStrategy};
 
-/// The kind of data in a block of file space, in the order of the managers in file space info
-/// messages.
+/// The kind of data in a block of file space. File space info messages list free-space managers in
+/// the order of these kinds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SpaceKind {
     /// The superblock and its extension.
@@ -21,7 +21,8 @@ pub enum SpaceKind {
 }
 
 impl SpaceKind {
-    /// All kinds of file space, in the order of the managers in file space info messages.
+    /// The list of all kinds of file space, in the order in which file space info messages list
+    /// free-space managers.
     pub const ALL: [Self; 6] =
         [Self::Superblock, Self::BTree, Self::RawData, Self::GlobalHeap, Self::LocalHeap, Self::ObjectHeader];
 
@@ -160,8 +161,8 @@ impl Rules {
         if length >= self.placement.alignment_threshold { self.placement.alignment.max(1) } else { 1 }
     }
 
-    /// Returns the size of the file blocks from which small pieces of an allocation class are
-    /// taken. Returns 0 if the class has no such blocks.
+    /// Returns the size of the aggregation blocks of a class, from which small pieces of file space
+    /// are taken. Returns 0 if the class has no such blocks.
     pub(super) fn block(&self, class: Class) -> u64 {
         match class {
             _ if !self.aggregates => 0,
