@@ -151,7 +151,7 @@ impl Member {
     }
 
     /// Returns the length of a member file of the multi file: at most the length of its range of
-    /// offsets. If the member file is missing, uses the length that it should have.
+    /// offsets. If the member file does not exist, returns its expected length.
     fn len(&self) -> Result<u64> {
         let length = self.file.get().map_or(Ok(self.described.expected), Driver::len)?;
         Ok(length.min(self.range_len))

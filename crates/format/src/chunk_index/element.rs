@@ -70,7 +70,8 @@ pub struct ChunkElementLayout {
 }
 
 impl ChunkElementLayout {
-    /// Creates the layout of a fixed or extensible array's chunk entries with the fields `form`.
+    /// Creates the layout of the chunk entries of a fixed or extensible array. `form` states the
+    /// fields of an entry.
     pub fn new(params: FileParams, form: ChunkElementForm) -> Self {
         Self { params, form }
     }

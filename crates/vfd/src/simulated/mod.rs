@@ -204,8 +204,8 @@ impl State {
         Ok(())
     }
 
-    /// Returns an error if the next operation on the simulated disk is planned to fail. If the
-    /// planned failure is a partial one, the operation also has no effect on the disk.
+    /// Checks if the next operation on the simulated disk is planned to fail, and then returns an
+    /// error. A planned partial failure also becomes a complete failure.
     fn check_fault(&mut self, name: &str, operation: &'static str) -> Result<()> {
         match self.faults.next() {
             Outcome::Good => Ok(()),
