@@ -342,8 +342,8 @@ impl Pipeline {
         self.stages.iter().enumerate().filter(move |(at, _)| !is_masked(filter_mask, *at))
     }
 
-    /// Computes the number of bytes that each filter of a pipeline should decode, and stores it in
-    /// `lengths` if it is known.
+    /// Computes the expected number of bytes that each filter of a pipeline returns when it decodes
+    /// a chunk. Stores the numbers in `lengths`, and `None` for unknown numbers.
     fn expect_lengths(
         &self,
         registry: &Registry,

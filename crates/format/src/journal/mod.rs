@@ -93,7 +93,7 @@ impl JournalHeader {
         Self { version: VERSION, sequence }
     }
 
-    /// Returns the checksum function for file sectors that this journal uses.
+    /// Returns the function by which this journal computes checksums of the file's sectors.
     pub fn sums(&self) -> SectorSums {
         SectorSums { seed: (self.version == 0).then_some(self.sequence) }
     }
