@@ -367,8 +367,9 @@ impl Rules {
         (i64::from(predicted) + bias).clamp(0, i64::from(self.preset.largest))
     }
 
-    /// Returns true if a context of the JPEG-LS model has more negative than positive prediction
-    /// errors. Negative errors then get the shorter codes.
+    /// Returns true if the JPEG-LS codes of positive and negative prediction errors are flipped in
+    /// a context. This requires lossless coding without separate low bits, and a sufficiently
+    /// negative mean of the errors in the context.
     fn is_flipped(&self, seen: &Context, low: u32) -> bool {
         self.near == 0 && low == 0 && 2 * seen.errors <= -seen.count
     }
