@@ -42,7 +42,7 @@
 use core::error;
 use core::fmt;
 
-/// The error that a value exceeds the largest `usize` of this target.
+/// The error that a value exceeds the largest `usize` of the target platform.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TooLarge {
     /// The value that does not fit.
@@ -50,7 +50,7 @@ pub struct TooLarge {
 }
 
 impl TooLarge {
-    /// The largest value of a `usize` on this target, as a `u64`.
+    /// The largest value of a `usize` on the target platform, as a `u64`.
     pub const LIMIT: u64 = to_u64(usize::MAX);
 }
 
@@ -77,8 +77,8 @@ impl fmt::Display for Overflow {
 
 impl error::Error for Overflow {}
 
-/// Converts a length or an index to `usize`. On targets whose `usize` has 64 bits, the check
-/// compiles to no code.
+/// Converts a length or an index to `usize`. On platforms whose `usize` has 64 bits, the conversion
+/// cannot fail and costs nothing.
 ///
 /// ```
 /// assert_eq!(hyperslab_exact::to_usize(1 << 20), Ok(1_048_576));
@@ -96,7 +96,7 @@ fn narrow<T: TryFrom<u64>>(value: u64) -> Result<T, TooLarge> {
     T::try_from(value).map_err(|_| TooLarge { value })
 }
 
-/// Converts a length or an index to `u64`. Never fails: no target has a `usize` of more than 64
+/// Converts a length or an index to `u64`. Never fails: no platform has a `usize` of more than 64
 /// bits.
 ///
 /// ```

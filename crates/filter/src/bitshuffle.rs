@@ -98,7 +98,7 @@ impl BitshuffleParameters {
         Ok(self)
     }
 
-    /// Divides the length of a bitshuffle chunk into two numbers of bytes: the bytes in blocks, and
+    /// Splits the length of a bitshuffle chunk into two numbers of bytes: the bytes in blocks, and
     /// the bytes after the last block.
     fn split(self, length: usize) -> std::result::Result<(usize, usize), &'static str> {
         if !length.is_multiple_of(self.size) {

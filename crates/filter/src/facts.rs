@@ -4,7 +4,8 @@ use hyperslab_datatype::{Array, ByteOrder, Datatype, DatatypeClass, FloatOrder};
 
 use crate::{FilterError, FilterId, Result};
 
-/// The kind of the fill value of a new dataset, for filters.
+/// The fill value of a new dataset, as filters see it: undefined, zero by default, or the bytes of
+/// an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum DatasetFill<'a> {
     /// No fill value: elements that were never written may have any value.
@@ -16,7 +17,8 @@ pub enum DatasetFill<'a> {
     Element(&'a [u8]),
 }
 
-/// The properties of a new dataset from which filters compute their parameters.
+/// The properties of a new dataset (datatype, chunk shape and fill value) from which filters
+/// compute their parameters.
 #[derive(Debug, Clone, Copy)]
 pub struct DatasetFacts<'a> {
     /// The datatype of the elements.

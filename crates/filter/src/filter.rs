@@ -61,7 +61,8 @@ pub enum Produced {
 }
 
 impl Produced {
-    /// Returns the location of a filter's result if the result is the whole `input`, unchanged.
+    /// Returns the location of a result that equals the filter's input: the range of all bytes of
+    /// `input`.
     pub fn unchanged(input: &[u8]) -> Self {
         Self::Input(0..input.len())
     }

@@ -125,8 +125,9 @@ struct Decoder<'a> {
 }
 
 impl Decoder<'_> {
-    /// Continues the decoding of LZF bytes into `output`. Returns true at the end of the input.
-    /// Returns false if `output` is too short for the next run of literal bytes or match.
+    /// Runs the LZF decoder on the remaining input, and writes the bytes to `output`. Returns true
+    /// at the end of the input. Returns false if `output` is too short for the next literal bytes
+    /// or match.
     fn run(&mut self, output: &mut [u8]) -> Result<bool> {
         let (mut rest, mut at) = (self.rest, self.at);
         while let Some((control, after)) = rest.split_first() {

@@ -19,8 +19,8 @@ const DEFAULT_LEVEL: u32 = 3;
 
 const MAX_LEVEL: u32 = 22;
 
-/// A ratio of decoded to encoded bytes that few Zstandard frames exceed. The first allocation of
-/// the output uses this ratio as its limit.
+/// A ratio of decoded to encoded bytes that few Zstandard frames exceed. The first output buffer
+/// has at most this number of bytes for each encoded byte.
 const LIKELY_EXPANSION_RATIO: usize = 1 << 10;
 
 impl Filter for Zstd {

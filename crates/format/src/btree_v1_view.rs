@@ -9,8 +9,8 @@ use crate::codec::{Address, FileParams, FormatError, Reader, Result, Structure a
 const SIGNATURE: &[u8; 4] = b"TREE";
 const CHUNKS: u8 = 1;
 
-/// A view of a version 1 B-tree node of chunks, which decodes its keys on demand. [`BTreeV1Node`]
-/// describes the bytes.
+/// A view of the bytes of a version 1 B-tree node of chunks, which decodes keys on demand.
+/// [`BTreeV1Node`] documents the layout of the bytes.
 ///
 /// ```
 /// use hyperslab_format::btree_v1::{BTreeV1Context, BTreeV1Keys, BTreeV1Kind, BTreeV1Node};
@@ -98,9 +98,9 @@ impl<'a> ChunkNodeView<'a> {
         self.used == 0
     }
 
-    /// Returns the index of a child of a version 1 B-tree node of chunks. The child may hold the
-    /// chunk that begins at the element `first`. Returns `None` if the chunk lies outside the
-    /// node's keys.
+    /// Searches a version 1 B-tree node of chunks for the child that can contain a chunk. `first`
+    /// is the first element of the chunk. Returns the index of the child, or `None` if the chunk
+    /// lies outside the node's keys.
     pub fn find(&self, first: &[u64]) -> Option<usize> {
         // Binary search: keys before `low` are not greater than `first`, keys from `high` on are
         // greater. A node has one key more than children.
@@ -115,8 +115,8 @@ impl<'a> ChunkNodeView<'a> {
         low.checked_sub(1).filter(|position| *position < self.used)
     }
 
-    /// Compares a key of a version 1 B-tree node with a chunk. `position` is the index of the key,
-    /// and `first` is the first element of the chunk.
+    /// Compares the chunk coordinates in a key of a version 1 B-tree node with the coordinates
+    /// `first` of a chunk's first element. `position` is the index of the key.
     ///
     /// The key after the last chunk may repeat that chunk's coordinates and differ only in the last
     /// coordinate, the offset within the element.

@@ -30,7 +30,7 @@ pub const MULTI: [u8; 8] = *b"NCSAmult";
 /// Identification of the family driver in the driver information block of the superblock.
 pub const FAMILY: [u8; 8] = *b"NCSAfami";
 
-/// The driver information block of an old superblock, which describes the member files.
+/// The driver information block of superblock versions 0 and 1, which describes the member files.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct DriverInfoBlock {
     /// Identification of the driver, such as `NCSAfami`.
@@ -126,8 +126,8 @@ pub struct DriverInfoMember {
 }
 
 impl MultiInformation {
-    /// Returns the type of data (1 to 6) of each member file of the multi driver, in the stored
-    /// order of the members.
+    /// Returns the types of data (1 to 6) that the member files of the multi driver hold: one type
+    /// for each member file, in the stored order of the members.
     pub fn member_types(mapping: [u8; 6]) -> impl Iterator<Item = u8> {
         let mut seen = [false; 7];
         (1_u8..).zip(mapping).filter_map(move |(own, mapped)| {

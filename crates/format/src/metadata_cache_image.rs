@@ -39,7 +39,8 @@ const SIGNATURE: &[u8; 4] = b"MDCI";
 /// Total size in bytes of the fields of fixed size in an entry of the metadata cache image.
 const FIXED_ENTRY_BYTES: usize = 14;
 
-/// The metadata cache image: a block that contains copies of metadata blocks.
+/// The block that holds the metadata cache image: copies of the metadata blocks that were in the
+/// cache when the file was closed.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct MetadataCacheBlock {
     /// Entries of the image.

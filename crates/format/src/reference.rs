@@ -71,7 +71,8 @@ impl ObjectToken {
     }
 }
 
-/// The global heap object of an old region reference: the address of the dataset and the selection.
+/// The global heap object of a region reference of the old kind (before HDF5 1.12): the address of
+/// the dataset and the selection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RegionBlock {
     /// Address of the dataset.
@@ -104,8 +105,8 @@ impl RegionBlock {
     }
 }
 
-/// A revised reference as stored in an element of a dataset: null, the token of an object, or the
-/// ID of a global heap object.
+/// A revised reference (of HDF5 1.12 and later) as stored in an element of a dataset: null, the
+/// token of an object, or the ID of a global heap object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StoredReference {
     /// Null reference.
@@ -125,7 +126,8 @@ pub enum StoredReference {
     },
 }
 
-/// The kind of a revised reference's target.
+/// The kind of the target of a revised reference (of HDF5 1.12 and later): an object, a region of a
+/// dataset, or an attribute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ReferenceTargetKind {
     /// An object.
@@ -147,8 +149,7 @@ impl ReferenceTargetKind {
 }
 
 impl StoredReference {
-    /// Returns the size in bytes of a revised reference as an element, which is the size of the
-    /// datatype.
+    /// Returns the size in bytes of an element that stores a revised reference.
     pub const fn size(params: FileParams) -> usize {
         2 + 4 + GlobalHeapId::size(params)
     }
@@ -202,8 +203,8 @@ impl StoredReference {
     }
 }
 
-/// The contents of a global heap object for a revised reference: the object, and the target within
-/// the object.
+/// The contents of a global heap object for a revised reference (of HDF5 1.12 and later): the
+/// object, and the target within the object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReferenceBlock {
     /// Token of the object.
@@ -214,7 +215,8 @@ pub struct ReferenceBlock {
     pub target: ReferenceTarget,
 }
 
-/// The target of a revised reference: an object, a region of a dataset, or an attribute.
+/// The target of a revised reference (of HDF5 1.12 and later): an object, a region of a dataset, or
+/// an attribute.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReferenceTarget {
     /// The object itself.

@@ -33,7 +33,7 @@ pub(crate) const REGULAR: u8 = 1;
 /// a regular hyperslab.
 const MAX_LISTED_BLOCKS: u64 = 1 << 20;
 
-/// The choice of the version in which a selection of elements is serialized.
+/// The rule that chooses the version of the serialized form of a selection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SelectionFormat {
     /// Version 1 if possible. All versions of libhdf5 read it.
@@ -262,8 +262,8 @@ fn write_whole(writer: &mut Writer, kind: u32) {
     writer.zeros(8);
 }
 
-/// Returns the width of the numbers in a serialized selection (2, 4 or 8 bytes) for numbers up to
-/// `limit`.
+/// Returns the width in bytes (2, 4 or 8) of the numbers in a serialized selection. The width must
+/// fit every number up to `limit`.
 pub(crate) fn width_for(limit: u64) -> usize {
     match limit {
         0..=0xffff => 2,

@@ -46,8 +46,8 @@ pub struct VirtualMappings {
     pub mappings: Vec<VirtualMapping>,
 }
 
-/// A mapping of a virtual dataset: two selections. One selects elements of the virtual dataset, and
-/// the other one selects the elements of a source dataset in which they lie.
+/// A mapping of a virtual dataset: a selection of the virtual dataset, and a selection of a source
+/// dataset. The elements of the first selection are stored in the second one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VirtualMapping {
     /// Name of the source file; `.` for the file of the virtual dataset. The name may contain `%b`,

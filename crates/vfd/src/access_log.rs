@@ -84,7 +84,8 @@ pub struct AccessReport {
     pub cell_size: u64,
 }
 
-/// The counts of reads and writes of one part of the file, in the access map of an access log.
+/// The numbers of bytes that were read and written in one cell of an access log. A cell is a part
+/// of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct AccessCell {
     /// The number of bytes read. A byte that is read twice counts twice.
@@ -93,8 +94,9 @@ pub struct AccessCell {
     pub written: u64,
 }
 
-/// The access map of an access log. The map counts the reads and writes of each part of the file in
-/// a bounded number of cells. If an offset exceeds the last cell, the cell size doubles.
+/// The access map of an access log. It counts the bytes read and written in each cell (part) of the
+/// file. The number of cells is bounded: if a file offset lies beyond the last cell, the cell size
+/// doubles.
 #[derive(Debug)]
 struct Map {
     max_cells: usize,
@@ -147,8 +149,8 @@ impl AccessLog {
         Self::default()
     }
 
-    /// Creates an access log that also counts the accesses to each part of the file, in at most
-    /// `max_cells` cells (at least 1).
+    /// Creates an access log that also counts the bytes read and written in each part of the file.
+    /// The parts are at most `max_cells` cells of equal size, and at least one cell.
     ///
     /// A cell takes 16 bytes of memory. It covers one byte of the file if `max_cells` suffice,
     /// otherwise 2, 4, 8, … bytes.

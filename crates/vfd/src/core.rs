@@ -149,8 +149,9 @@ impl Core {
         }
     }
 
-    /// Locks the bytes of the file in memory for changes. Returns the bytes and the number of bytes
-    /// by which the memory grows at a time. Returns an error for a read-only image.
+    /// Locks the bytes of the file in memory, so that they can change and grow. Returns the bytes
+    /// and the number of bytes by which the memory grows at a time. Returns an error for a
+    /// read-only image.
     fn growing(&self) -> Result<(RwLockWriteGuard<'_, Vec<u8>>, usize)> {
         match &self.storage {
             Storage::Image(_) => Err(DriverError::ReadOnly { name: self.name.clone() }),

@@ -13,7 +13,7 @@ use hyperslab_exact::to_u64;
 use crate::joined::{self, Joined, MemberPosition};
 use crate::{Access, Driver, DriverError, DriverKind, FileIdentity, LockKind, Result, Sec2};
 
-/// A member file of a file of the multi or split driver.
+/// A member file of an HDF5 file that the multi or split driver stores in several files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MultiMember {
     /// The path of the member.
@@ -26,9 +26,9 @@ pub struct MultiMember {
 }
 
 impl MultiMember {
-    /// Returns the two member files of the split driver. `BASE` with the first extension contains
-    /// the metadata, and `BASE` with the second extension the raw data. The raw data start in the
-    /// middle of all offsets, as in libhdf5.
+    /// Returns the two member files of the split driver. The path of the metadata file is `base`
+    /// with the extension `metadata`, and the path of the raw data file is `base` with the
+    /// extension `raw`. The offsets of raw data start at `u64::MAX / 2`, as in libhdf5.
     ///
     /// ```
     /// use hyperslab_vfd::MultiMember;
@@ -41,9 +41,9 @@ impl MultiMember {
         [with(metadata, 0), with(raw, u64::MAX / 2)]
     }
 
-    /// Returns the six member files of the multi driver, with the names and offsets of libhdf5.
-    /// `BASE-s.h5` is for the superblock, `-b` for B-trees, `-r` for raw data, `-g` and `-l` for
-    /// global and local heaps, and `-o` for object headers.
+    /// Returns the six member files of the multi driver, with the names and offsets of libhdf5. The
+    /// file `BASE-s.h5` is for the superblock, `-b` for B-trees, `-r` for raw data, `-g` and `-l`
+    /// for global and local heaps, and `-o` for object headers.
     pub fn multi(base: &Path) -> [Self; 6] {
         let mut start = 0;
         ["-s.h5", "-b.h5", "-r.h5", "-g.h5", "-l.h5", "-o.h5"].map(|extension| {
@@ -151,7 +151,7 @@ impl Member {
     }
 
     /// Returns the length of a member file of the multi file: at most the length of its range of
-    /// offsets. If the member file is missing, uses the length that it should have.
+    /// offsets. If the member file does not exist, returns its expected length.
     fn len(&self) -> Result<u64> {
         let length = self.file.get().map_or(Ok(self.described.expected), Driver::len)?;
         Ok(length.min(self.range_len))

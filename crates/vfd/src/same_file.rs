@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-/// Returns whether two paths lead to one existing file. Symbolic links are followed. Hard links are
-/// recognized on systems with file numbers.
+/// Returns true if two paths lead to the same existing file. Follows symbolic links. Recognizes
+/// hard links on systems with inode numbers.
 ///
 /// ```
 /// # let folder = tempfile::tempdir()?;

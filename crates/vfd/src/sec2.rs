@@ -86,8 +86,8 @@ impl Sec2 {
         Ok(Self::of(file, path, &metadata, access == Access::ReadOnly, unsynced_path))
     }
 
-    /// Creates the unbuffered driver for an open regular file. If `unsynced_path` is given, a loss
-    /// of power may still remove the file's directory entry.
+    /// Creates the unbuffered driver of an open regular file. If `unsynced_path` is given, the file
+    /// is new, and a loss of power may still remove its directory entry.
     pub(crate) fn of(
         file: File,
         path: &Path,

@@ -12,45 +12,47 @@ use twox_hash::xxhash3_64;
 use crate::sec2::sync_folder;
 use crate::{Driver, DriverError, Result, Sec2};
 
-/// The largest length of a side file's name on nearly all file systems, in bytes.
+/// The largest length, in bytes, that nearly all file systems allow for the name of a side file,
+/// such as a journal.
 const MAX_NAME_BYTES: usize = 255;
 
-/// The number of bytes that a side file's name reserves for a suffix. [`SideFile::set_aside`]
-/// appends the suffix.
+/// The number of bytes that the name of a side file, such as a journal, reserves for a suffix.
+/// [`SideFile::set_aside`] appends the suffix.
 const MAX_STALE_SUFFIX_BYTES: usize = ".stale-999999".len();
 
-/// The largest number of new names that are tried for a side file that does not belong to the HDF5
-/// file and must be renamed.
+/// The largest number of new names that are tried for a side file (such as a journal) that must be
+/// renamed, because it does not belong to the HDF5 file.
 const MAX_STALE_NAMES: u32 = 999_999;
 
 /// A file beside the HDF5 file, such as the journal. The side file need not exist.
 pub trait SideFile: Send + Sync + Debug {
-    /// Returns the name of the side file for messages.
+    /// Returns the name of the side file, such as the journal, for messages.
     fn name(&self) -> &str;
 
-    /// Opens the side file for the purpose `access`. Returns `None` if the side file does not
-    /// exist.
+    /// Opens the side file, such as the journal, for the purpose `access`. Returns `None` if the
+    /// side file does not exist.
     ///
     /// # Errors
     /// [`DriverError::Io`] if the file exists and cannot be opened, or cannot have been created by
     /// a [`SideFile`].
     fn open(&self, access: SideAccess) -> Result<Option<Arc<dyn Driver>>>;
 
-    /// Creates the side file. The directory entry of the side file survives a loss of power.
+    /// Creates the side file, such as the journal. The directory entry of the side file then
+    /// survives a loss of power.
     ///
     /// # Errors
     /// [`DriverError::Io`] if the file exists or cannot be created.
     fn create(&self) -> Result<Arc<dyn Driver>>;
 
-    /// Removes the side file. Does nothing if the side file does not exist. After a loss of power,
-    /// the file may exist again, with the bytes of the last sync.
+    /// Removes the side file, such as the journal. Does nothing if the side file does not exist.
+    /// After a loss of power, the side file may exist again, with the bytes of the last sync.
     ///
     /// # Errors
     /// [`DriverError::Io`] if the file cannot be removed.
     fn remove(&self) -> Result<()>;
 
-    /// Renames the side file to its old name with a suffix, and returns the new name. The suffix is
-    /// the first of `.stale-1`, `.stale-2`, … that leads to an unused name.
+    /// Sets the side file (such as a journal) aside: appends a suffix to its name, and returns the
+    /// new name. The suffix is the first of `.stale-1`, `.stale-2`, … that leads to an unused name.
     ///
     /// # Errors
     /// [`DriverError::Io`] if the file does not exist or cannot be renamed.
@@ -93,16 +95,17 @@ pub struct PathSideFile {
 }
 
 impl PathSideFile {
-    /// Creates the description of the side file at `path`, without a change on disk.
+    /// Creates the description of the side file (such as a journal) at `path`. Changes nothing on
+    /// disk.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         let path = path.into();
         let name = path.display().to_string();
         Self { path, name, main: None }
     }
 
-    /// Creates the description of a side file in the folder of the file `main`. The name of the
-    /// side file is the name of `main` followed by `suffix`. If this name is too long, a hash
-    /// replaces the name of `main`.
+    /// Creates the description of a side file (such as a journal) in the folder of the file `main`.
+    /// The name of the side file is the name of `main` followed by `suffix`. If this name is too
+    /// long, a hash replaces the name of `main`.
     pub fn beside(main: &Path, suffix: &str) -> Self {
         // A path that ends in `..` has no file name, so the name consists of the suffix alone.
         let file_name = main.file_name().unwrap_or_default();
@@ -114,7 +117,7 @@ impl PathSideFile {
         Self { main: Some(main.to_owned()), ..Self::new(main.with_file_name(name)) }
     }
 
-    /// Returns the path of the side file.
+    /// Returns the path of the side file, such as the journal.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -123,8 +126,8 @@ impl PathSideFile {
         DriverError::io(self.name.as_str(), operation, source)
     }
 
-    /// Opens the side file without following a symbolic link, and checks the type and the owner of
-    /// the file.
+    /// Opens the side file, such as the journal, without following a symbolic link. Checks the type
+    /// and the owner of the file.
     fn open_checked(&self, access: SideAccess) -> io::Result<(File, std::fs::Metadata)> {
         let mut options = OpenOptions::new();
         options.read(true).write(access == SideAccess::Write);
@@ -147,7 +150,7 @@ impl PathSideFile {
         Ok((file, metadata))
     }
 
-    /// Checks that the side file belongs to a user whom the process trusts.
+    /// Checks that the side file, such as the journal, belongs to a user whom the process trusts.
     #[cfg(unix)]
     fn check_owner(&self, metadata: &std::fs::Metadata) -> io::Result<()> {
         use std::os::unix::fs::MetadataExt as _;
@@ -171,7 +174,8 @@ impl PathSideFile {
     }
 }
 
-/// Returns a hash of a long file name. The hash serves as a short name for the side file.
+/// Returns a hash of a long file name. The hash serves as a short name for the side file, such as
+/// the journal.
 fn short_name(name: &OsStr) -> OsString {
     format!(".{:016x}", xxhash3_64::Hasher::oneshot(name.as_encoded_bytes())).into()
 }

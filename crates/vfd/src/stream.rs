@@ -42,8 +42,8 @@ pub(crate) const REJECTED: u8 = b'-';
 pub struct StreamToken(pub [u8; 32]);
 
 impl StreamToken {
-    /// Returns whether two tokens of stream servers are equal. The comparison takes the same time
-    /// at each position of the first difference.
+    /// Returns true if two tokens of stream servers match. The time of the comparison does not
+    /// depend on the position of the first difference.
     pub(crate) fn matches(&self, other: &[u8; 32]) -> bool {
         let differences = self.0.iter().zip(other).fold(0, |sum, (one, other)| sum | (one ^ other));
         std::hint::black_box(differences) == 0

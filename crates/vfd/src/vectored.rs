@@ -10,18 +10,18 @@ use crate::{Driver, ReadRequest, Result, WriteRequest};
 /// gap is cheaper than a second read.
 const MAX_GAP_BYTES: u64 = 4 << 10;
 
-/// The largest length, in bytes, of a read or write that joins several requests to a file driver. A
-/// longer request goes to the driver alone.
+/// The largest length, in bytes, of a read or write that joins several requests to a file driver.
+/// The driver gets a longer request without joining.
 const MAX_JOINED_BYTES: u64 = 1 << 20;
 
 /// The shortest duration of a slow read of a driver. A slow read probably waits for a disk or a
 /// network.
 const SLOW_READ_TIME: Duration = Duration::from_micros(40);
 
-/// The number of later read requests that are announced to a slow file driver.
+/// The largest number of later read requests that are announced to a slow file driver at a time.
 const ANNOUNCED_REQUESTS: usize = 64;
 
-/// The number of a driver's reads, after a fast read, whose duration is not measured.
+/// The number of read requests after a fast read for which the time of the driver is not measured.
 const UNTIMED_READS: usize = 15;
 
 /// Reads the bytes of all read requests from the file, and joins small neighbouring requests. After
@@ -52,8 +52,8 @@ pub(crate) fn read_many<D: Driver + ?Sized>(driver: &D, requests: &mut [ReadRequ
     Ok(())
 }
 
-/// Returns the number of leading read requests, in a list sorted by file offset, that one read of
-/// the driver can fill together.
+/// Returns the number of neighbouring requests at the start of a list of read requests. One read of
+/// the driver can fill them together. The list is sorted by file offset.
 fn neighbours(sorted: &[&mut ReadRequest<'_>]) -> usize {
     let Some(start) = sorted.first().map(|request| request.offset) else { return 0 };
     let mut end = start;
@@ -146,8 +146,8 @@ pub(crate) fn write_many<D: Driver + ?Sized>(driver: &D, requests: &[WriteReques
     Ok(())
 }
 
-/// Returns the number of leading write requests in a list that are adjacent in the file. One write
-/// of the driver can store these requests together.
+/// Returns the number of adjacent requests at the start of a list of write requests: each begins at
+/// the file offset where the one before ends. One write of the driver can store them together.
 fn adjacent(requests: &[WriteRequest<'_>]) -> usize {
     let Some(start) = requests.first().map(|request| request.offset) else { return 0 };
     let mut end = start;

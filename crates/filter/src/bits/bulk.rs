@@ -4,16 +4,16 @@
 //! compiler knows the position of each number in its group and reduces the work per number to a
 //! load, two shifts and a store.
 
-/// The number of words in a group, for filters that pack or unpack numbers of a few bits. The
-/// packed numbers of a group fill whole bytes for every width.
+/// The number of integers (words) that filters pack or unpack as one group. For each width in bits,
+/// the packed group fills whole bytes.
 pub(crate) const GROUP_WORDS: usize = 8;
 
-/// The number of words that filters should pack or unpack in one call. The words fit in the
+/// The number of integers (words) that filters should pack or unpack in one call. They fit in the
 /// processor's first-level cache.
 pub(crate) const TILE_WORDS: usize = 256;
 
-/// The number of input bytes that a filter needs to unpack one group of words. A group takes up to
-/// 64 bytes of numbers, and a 64-bit window may need one byte more. The sum is rounded up.
+/// The number of input bytes that a filter must have to unpack one group of integers: up to 64
+/// bytes of the group, and the bytes after it that a wide read also loads.
 const GROUP_INPUT_BYTES: usize = 72;
 
 /// An unsigned integer of 1, 2, 4 or 8 bytes. Filters pack such integers to fewer bits.

@@ -95,8 +95,8 @@ impl<'a> BitWindow<'a> {
         Some(())
     }
 
-    /// Returns the number of valid bits in a 64-bit window of a filter's input, at least 57.
-    /// [`at`](Self::at) loads the window.
+    /// Returns the number of valid bits that a 64-bit window of a filter's input holds, at least
+    /// 57. [`at`](Self::at) loads the window.
     #[inline]
     fn held(bit: u64) -> u64 {
         64 - bit % 8

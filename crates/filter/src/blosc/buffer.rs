@@ -188,8 +188,8 @@ impl Layout {
         Ok(())
     }
 
-    /// Returns true if a Blosc block consists of whole groups of elements. Only such blocks have
-    /// shuffled bits.
+    /// Returns true if the elements of a Blosc block form whole groups of eight elements. Blosc
+    /// shuffles bits only in such blocks.
     fn has_groups(&self, block: usize) -> bool {
         (block / self.size).is_multiple_of(bit_planes::GROUP_ELEMENTS)
     }

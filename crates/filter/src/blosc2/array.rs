@@ -32,7 +32,7 @@ const INT_32: u8 = 0xd2;
 const INT_64: u8 = 0xd3;
 const STRING_32: u8 = 0xdb;
 
-/// The lengths along all dimensions of a Blosc2 array, of its chunks and of its blocks.
+/// The shapes of a Blosc2 array, of its chunks and of the blocks in a chunk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Array {
     sides: Vec<Side>,
@@ -69,8 +69,9 @@ pub(super) struct Overlap {
 }
 
 impl Array {
-    /// Creates the description of a Blosc2 array with one chunk of the shape `shape`. The blocks of
-    /// the chunk have about `block` bytes. Returns [`None`] if Blosc 2 cannot represent the array.
+    /// Creates the description of a Blosc2 array that has one chunk of the shape `shape`. The chunk
+    /// is divided into blocks of about `block` bytes. Returns [`None`] if Blosc 2 cannot represent
+    /// the array.
     pub(super) fn for_chunks(shape: &[usize], size: usize, block: usize) -> Option<Self> {
         if !(2..=MAX_ENCODED_DIMENSIONS).contains(&shape.len()) || shape.contains(&0) {
             return None;

@@ -5,8 +5,8 @@ use crate::{Result, shuffle};
 
 use super::unsupported;
 
-/// The last Blosc2 version with a restriction of the bit shuffle. In blocks that do not consist of
-/// whole groups of elements, the bits are not shuffled.
+/// The last Blosc2 version that shuffles bits only in blocks of whole groups (of eight elements).
+/// Later versions shuffle the whole groups of every block.
 const WHOLE_GROUPS_VERSION: u8 = 2;
 
 /// A transform of the bytes of a Blosc2 block before the codec, such as a shuffle.
@@ -146,8 +146,8 @@ impl Elements {
         }
     }
 
-    /// Returns the number of bytes in the whole groups of elements of a Blosc2 block. Only the bits
-    /// of these bytes are shuffled.
+    /// Returns the number of bytes in the whole groups (of eight elements) of a Blosc2 block. Only
+    /// the bits of these bytes are shuffled.
     fn grouped_bytes(self, length: usize) -> usize {
         let count = length / self.size;
         let whole = count - count % bit_planes::GROUP_ELEMENTS;

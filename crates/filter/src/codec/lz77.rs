@@ -62,8 +62,8 @@ pub(crate) struct Sequence<'a> {
     pub(crate) distance: usize,
 }
 
-/// The parameters of an LZ77 encoder's search for matches (bytes that occurred before). The last
-/// `tail` bytes of the input are never part of a match.
+/// The parameters with which an LZ77 encoder searches for matches (sequences of bytes that occurred
+/// before). The last `tail` bytes of the input are never part of a match.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Finder {
     pub(crate) max_distance: usize,
@@ -72,8 +72,9 @@ pub(crate) struct Finder {
 }
 
 impl Finder {
-    /// Divides the input of an LZ77 encoder into sequences, and calls `each` with each sequence. A
-    /// sequence consists of literal bytes and a match. The last sequence has no match.
+    /// Runs the search of an LZ77 encoder for matches in `input`, and calls `each` with one
+    /// sequence after another. A sequence consists of literal bytes and a match. The last sequence
+    /// has no match.
     pub(crate) fn run<'a>(self, input: &'a [u8], mut each: impl FnMut(Sequence<'a>)) {
         let bits = usize::BITS - input.len().leading_zeros();
         let bits = bits.clamp(8, 14);

@@ -12,8 +12,8 @@ pub(crate) mod zstd;
 
 use crate::{FilterError, FilterId, Result};
 
-/// Returns `length * factor`, a limit or an estimate of the number of a filter's output bytes. On
-/// overflow, returns `usize::MAX`.
+/// Returns `length` times `factor`, for a limit or an estimate of the number of output bytes of a
+/// filter. On overflow, returns `usize::MAX`.
 pub(crate) fn times(length: usize, factor: usize) -> usize {
     length.saturating_mul(factor)
 }

@@ -134,9 +134,9 @@ fn bits_of(values: i64) -> u32 {
     64 - (values - 1).leading_zeros()
 }
 
-/// Returns the number of separately coded low bits in JPEG-LS. This is the smallest number of bits
-/// for which `count << bits` is at least the sum of the error magnitudes. Returns [`None`] if the
-/// number is too large.
+/// Returns the number of separately coded low bits in JPEG-LS: the smallest `bits` for which `count
+/// << bits` is at least `sizes`, the sum of the error magnitudes. Returns [`None`] if the number is
+/// too large.
 #[inline]
 fn low_bits(count: i64, sizes: i64) -> Option<u32> {
     let bits = count.leading_zeros().saturating_sub(sizes.leading_zeros());
@@ -158,9 +158,9 @@ impl Model {
         }
     }
 
-    /// Returns the context of a JPEG-LS sample. `next` is the neighbour above to the right. The
-    /// context is 0 if all neighbours are equal. If the context is negative, the sign of the error
-    /// is flipped.
+    /// Returns the context of a JPEG-LS sample, which is 0 if all neighbours are equal. `next` is
+    /// the neighbour above to the right. For a negative context, the encoder and the decoder flip
+    /// the sign of the error.
     #[inline]
     pub(super) fn context(&self, neighbours: Neighbours, next: i32) -> i32 {
         let Neighbours { left, above, corner } = neighbours;
@@ -226,8 +226,8 @@ impl Model {
         low_bits(seen.count, seen.sizes + more)
     }
 
-    /// Decodes the JPEG-LS sample that ends a run. `run_bits` is the number of bits of the run
-    /// length. `is_single` is true if the scan is not interleaved.
+    /// Decodes the JPEG-LS sample that ends a run of equal samples. `run_bits` is the number of
+    /// bits of the run length. `is_single` is true if the scan is not interleaved.
     pub(super) fn decode_end(
         &mut self,
         source: &mut BitSource<'_>,
@@ -251,7 +251,8 @@ impl Model {
         Some(self.rules.sample(predicted, sign * error))
     }
 
-    /// Encodes the JPEG-LS sample after a run. Returns the sample that a decoder restores.
+    /// Encodes the JPEG-LS sample that ends a run of equal samples. Returns the sample that a
+    /// decoder restores.
     pub(super) fn encode_end(
         &mut self,
         sink: &mut BitSink<'_>,
@@ -366,8 +367,9 @@ impl Rules {
         (i64::from(predicted) + bias).clamp(0, i64::from(self.preset.largest))
     }
 
-    /// Returns true if a context of the JPEG-LS model has more negative than positive prediction
-    /// errors. Negative errors then get the shorter codes.
+    /// Returns true if the JPEG-LS codes of positive and negative prediction errors are flipped in
+    /// a context. This requires lossless coding without separate low bits, and a sufficiently
+    /// negative mean of the errors in the context.
     fn is_flipped(&self, seen: &Context, low: u32) -> bool {
         self.near == 0 && low == 0 && 2 * seen.errors <= -seen.count
     }

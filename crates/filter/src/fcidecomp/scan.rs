@@ -214,8 +214,8 @@ fn decode_samples(source: &mut BitSource<'_>, model: &mut Model, components: &mu
     Some(())
 }
 
-/// Returns true if a run of equal samples begins at the column `x` of a JPEG-LS line. This is so if
-/// the neighbours of the sample are equal in all components.
+/// Returns true if a run of equal samples begins at the column `x` of a JPEG-LS line. The
+/// neighbours of the sample must then be equal in all components.
 fn is_run(model: &Model, components: &[Lines], x: usize) -> Option<bool> {
     for lines in components {
         let (neighbours, next) = lines.neighbours(x)?;

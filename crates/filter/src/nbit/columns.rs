@@ -18,8 +18,8 @@ const PADDING_BYTES: usize = 16;
 /// in eight bytes, even if they begin inside a byte.
 const MAX_NARROW_BITS: u32 = 57;
 
-/// A series of values of the nbit filter at constant distances, such as the items of an array or
-/// the elements of a chunk.
+/// A repetition of values that the nbit filter encodes: a series at constant distances, such as the
+/// items of an array or the elements of a chunk.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Repeat {
     count: usize,
@@ -56,8 +56,8 @@ pub(super) struct Columns {
     bytes: usize,
 }
 
-/// A series of values of the nbit filter at constant distances. It has two start positions: in the
-/// encoded bits, and in the elements.
+/// The position of a series of values of the nbit filter: its start in the encoded bits, its start
+/// in the elements, and the constant distances of its values.
 #[derive(Debug, Clone, Copy)]
 struct Position {
     bit: u64,
@@ -255,8 +255,9 @@ impl Columns {
 }
 
 impl Column {
-    /// Returns the series of values (with constant distances) that form an nbit column in `count`
-    /// elements, outermost first. Merges series without gaps between them.
+    /// Returns the nested repetitions (series of values at constant distances) that form an nbit
+    /// column in `count` elements, outermost first. Merges a series into the next one if no gaps
+    /// lie between them.
     fn repeats(&self, columns: &Columns, count: usize) -> Vec<Repeat> {
         let bytes = columns.bytes.cast_signed();
         let mut joined: Vec<Repeat> = Vec::new();
@@ -287,8 +288,8 @@ impl Column {
         visit(&repeats, Position { bit: bit + self.bit, at: self.at, inner }, &mut each)
     }
 
-    /// Returns the position of the values of an nbit column (one number of the element type) if the
-    /// values have no gaps. Returns `None` for other columns.
+    /// Returns the position of the values of an nbit column (one number of the element type) if
+    /// they form a single series without gaps. Returns `None` for other columns.
     fn sole_position(&self, columns: &Columns, count: usize) -> Option<Position> {
         match self.repeats(columns, count).as_slice() {
             [inner] if self.at == 0 && self.is_row(*inner) => Some(Position { bit: 0, at: 0, inner: *inner }),
@@ -296,8 +297,8 @@ impl Column {
         }
     }
 
-    /// Returns true if a series of values of the nbit filter has no gaps, neither in the encoded
-    /// bits nor in the elements.
+    /// Returns true if a series of values of the nbit filter is a row: it has no gaps, neither in
+    /// the encoded bits nor in the elements.
     fn is_row(&self, repeat: Repeat) -> bool {
         repeat.bits == u64::from(self.precision) && isize::try_from(self.size) == Ok(repeat.bytes)
     }
@@ -374,8 +375,8 @@ impl Column {
 }
 
 impl Repeat {
-    /// Returns true if two nested series of values of the nbit filter form one series: no gap lies
-    /// between one inner series and the next.
+    /// Returns true if an outer series of values of the nbit filter is contiguous with its inner
+    /// series. Then no gap lies between one inner series and the next.
     fn is_contiguous_with(self, inner: &Self) -> bool {
         let count = u64::try_from(inner.count).ok();
         let bits = count.and_then(|count| count.checked_mul(inner.bits));

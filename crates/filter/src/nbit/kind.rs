@@ -271,8 +271,9 @@ impl NbitMember {
 }
 
 #[cfg(test)]
-/// Calls `each` with each byte of a number that the nbit filter stores, the most significant byte
-/// first. `each` also gets the position of the lowest used bit, and the number of used bits.
+/// Calls `each` for each byte of a number that the nbit filter stores, the most significant byte
+/// first. The arguments are the byte, the position of its lowest used bit, and the number of its
+/// used bits.
 fn each_used_byte<T>(
     bytes: impl DoubleEndedIterator<Item = T> + ExactSizeIterator,
     big_endian: bool,

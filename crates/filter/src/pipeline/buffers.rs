@@ -7,8 +7,8 @@ use super::Scratch;
 use crate::filter::INPUT_RANGE_INVARIANT;
 use crate::{FilterError, FilterId, Produced, Result};
 
-/// The bytes of a chunk between two filters of a pipeline. They are a range of one buffer. A spare
-/// buffer receives the output of the next filter.
+/// The bytes of a chunk between two filters of a pipeline: a range of one buffer. A second buffer
+/// receives the output of the next filter.
 pub(super) struct ChunkBuffers<'a> {
     current: Cow<'a, [u8]>,
     pub(super) range: Range<usize>,
@@ -64,7 +64,7 @@ impl<'a> ChunkBuffers<'a> {
         scratch.spares = [self.spare, second];
     }
 
-    /// Returns the bytes of the chunk after the filter pipeline, and puts the spare buffer back
+    /// Returns the bytes of the chunk after the filter pipeline, and puts the other buffers back
     /// into `scratch`.
     pub(super) fn finish(self, scratch: &mut Scratch) -> Vec<u8> {
         scratch.spares = [self.spare, self.second];

@@ -56,15 +56,15 @@ impl Stage {
     }
 }
 
-/// The maximum size of a chunk between two filters of the pipeline during decoding, as a multiple
+/// The maximum growth of a chunk between two filters of the pipeline during decoding, as a multiple
 /// of the chunk size.
 const MAX_STAGE_GROWTH: usize = 8;
-/// A number of bytes in the limit for a chunk between two filters of the pipeline. The limit is
-/// this number plus [`MAX_STAGE_GROWTH`] times the chunk size.
+/// The constant part of the size limit, in bytes, for a chunk between two filters of the pipeline.
+/// The limit is this number plus [`MAX_STAGE_GROWTH`] times the chunk size.
 const STAGE_SLACK_BYTES: usize = 1 << 20;
 
-/// The known properties of a chunk, for a filter pipeline. Also holds the limits for decoding the
-/// chunk and the options for encoding it.
+/// The parameters of a filter pipeline for one chunk: the known properties of the chunk, the limits
+/// for decoding it, and the options for encoding it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChunkTarget {
     /// Bytes of the decoded chunk. With [`None`], a decoded chunk may have any length.
@@ -97,9 +97,9 @@ pub struct ChunkTarget {
 }
 
 impl ChunkTarget {
-    /// Returns the known properties and default limits for a chunk of `length` bytes in a filter
-    /// pipeline. The output of an intermediate filter is limited to eight times `length` plus 1
-    /// MiB, because filters enlarge chunks only slightly.
+    /// Returns the parameters of a filter pipeline for a chunk of `length` bytes, with default
+    /// limits. During decoding, each filter may produce at most eight times `length` plus 1 MiB,
+    /// because filters enlarge chunks only slightly.
     ///
     /// ```
     /// use hyperslab_filter::ChunkTarget;
@@ -113,8 +113,8 @@ impl ChunkTarget {
 }
 
 impl Default for ChunkTarget {
-    /// Returns the default limits for a chunk of unknown length in a filter pipeline: at most 4
-    /// GiB, an expansion of at most 65536, with checksums verified.
+    /// Returns the default parameters of a filter pipeline for a chunk of unknown length. The
+    /// limits are 4 GiB and an expansion of 65536. Checksums are verified.
     fn default() -> Self {
         // On 32-bit machines, the limit is the address space.
         let max_bytes = if usize::BITS > 32 { 4 << 30 } else { usize::MAX };
@@ -246,7 +246,7 @@ impl Pipeline {
     }
 
     /// Decodes a stored chunk with the filter pipeline into the caller's memory `out`. The length
-    /// of `out` is the expected length of the chunk. The length in `target` has no effect.
+    /// of `out` is the expected length of the decoded chunk. Ignores [`ChunkTarget::length`].
     ///
     /// The last decoder writes directly to `out`. If `scratch` has served similar chunks before,
     /// the built-in filters allocate no memory, except where a codec's library forces an
@@ -342,8 +342,8 @@ impl Pipeline {
         self.stages.iter().enumerate().filter(move |(at, _)| !is_masked(filter_mask, *at))
     }
 
-    /// Computes the number of bytes that each filter of a pipeline should decode, and stores it in
-    /// `lengths` if it is known.
+    /// Computes the expected number of bytes that each filter of a pipeline returns when it decodes
+    /// a chunk. Stores the numbers in `lengths`, and `None` for unknown numbers.
     fn expect_lengths(
         &self,
         registry: &Registry,
@@ -450,8 +450,8 @@ fn decode_context<'a>(
     FilterContext { expected_output, max_output, ..context(stage, target) }
 }
 
-/// Returns the number of byte planes in the output of a filter of the pipeline. Returns 0 if the
-/// output does not consist of planes.
+/// Returns the number of byte planes in the output of a filter of the pipeline. The shuffle filter
+/// makes one plane for each byte of an element. Returns 0 for other filters.
 fn plane_count(stage: &Stage) -> usize {
     match stage.client_data.first() {
         Some(size) if stage.id == FilterId::SHUFFLE && *size > 1 => *size as usize,

@@ -45,8 +45,8 @@ pub struct ScaleOffset;
 /// The size of the scaleoffset filter's header before the packed elements, in bytes.
 const HEADER_BYTES: usize = 21;
 
-/// The form in which the scaleoffset filter packs a chunk's elements: as distances from the
-/// minimum.
+/// The parameters with which the scaleoffset filter packed a chunk: the minimum of the elements,
+/// and the number of bits of each distance from the minimum.
 #[derive(Debug)]
 struct Packing {
     /// Number of bits of a distance.
@@ -185,8 +185,8 @@ impl<'a> Encoded<'a> {
         Ok(Self { parameters, packing: Some(packing), distances, length })
     }
 
-    /// Returns the range of bytes in an encoded scaleoffset chunk that are the decoded chunk.
-    /// Returns [`None`] if the elements must be unpacked.
+    /// Returns the position of the elements in a scaleoffset chunk if they are stored plainly, not
+    /// packed. Returns [`None`] if the elements must be unpacked.
     fn plain(&self) -> Option<std::ops::Range<usize>> {
         let start = match &self.packing {
             None => 0,

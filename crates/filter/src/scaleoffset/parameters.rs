@@ -165,17 +165,19 @@ impl ScaleOffsetParameters {
         Ok(parameters)
     }
 
-    /// Returns true if the scaleoffset filter stores chunks unchanged.
+    /// Returns true if the scaleoffset filter stores chunks unchanged, because the requested number
+    /// of bits is the size of an element.
     pub(super) fn is_unchanged(&self) -> bool {
         matches!(self.scale, Scale::Integer { bits } if bits == self.bits())
     }
 
-    /// Returns the number of bits of an element that the scaleoffset filter encodes.
+    /// Returns the size in bits of an element of the scaleoffset filter, before encoding.
     pub(super) fn bits(&self) -> u32 {
         8 * self.size
     }
 
-    /// Returns the size in bytes of an element for the scaleoffset filter. The size is not 0.
+    /// Returns the distance in bytes between decoded elements of the scaleoffset filter: the size
+    /// of an element, which is not 0.
     pub(super) fn stride(&self) -> usize {
         self.size as usize
     }

@@ -44,7 +44,7 @@ pub enum SzipCoding {
     NearestNeighbour,
 }
 
-/// The codec for the blocks of the bitshuffle filter.
+/// The codec, or none, with which the bitshuffle filter compresses blocks of elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BitshuffleCodec {
     /// No compression.
@@ -58,7 +58,7 @@ pub enum BitshuffleCodec {
     },
 }
 
-/// The codec for the streams of blocks of the Blosc and Blosc2 filters.
+/// The codec with which the Blosc and Blosc2 filters compress data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BloscCodec {
     /// BloscLZ.
@@ -75,7 +75,8 @@ pub enum BloscCodec {
     Zstd,
 }
 
-/// The transform of blocks of the Blosc and Blosc2 filters before the codec.
+/// The transform, such as a shuffle of bytes, that the Blosc and Blosc2 filters apply to data
+/// before compression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BloscTransform {
     /// No transform.
@@ -122,8 +123,8 @@ const SZIP_OPTIONS: u32 = 1 | 1 << 7;
 
 impl FilterSpec {
     /// Returns a request for any filter. The arguments are its number, its flags (bit 0: optional),
-    /// its client data in the user's form, and the name to store in the file if it is not the
-    /// default name.
+    /// and its client data in the form that a user would give. The last argument replaces the
+    /// default name of the filter in the file.
     pub fn custom(id: FilterId, flags: u16, client_data: impl Into<Vec<u32>>, name: Option<String>) -> Self {
         Self { id, flags, client_data: client_data.into(), name, may_be_missing: false }
     }
@@ -199,8 +200,8 @@ impl FilterSpec {
         Self::with_default_flags(FilterId::ZSTD, [level])
     }
 
-    /// Returns a request for the bzip2 filter with blocks of `block` × 100 kB, 1 to 9. The default
-    /// of hdf5plugin is 9.
+    /// Returns a request for the bzip2 filter with blocks of `block` × 100 kB. `block` is from 1 to
+    /// 9; the default of hdf5plugin is 9.
     pub fn bzip2(block: u32) -> Self {
         Self::with_default_flags(FilterId::BZIP2, [block])
     }
@@ -266,8 +267,8 @@ impl FilterSpec {
         Self { flags: self.flags | Stage::OPTIONAL, ..self }
     }
 
-    /// Makes the requested filter optional, and accepts it even if no registry has the filter. A
-    /// new dataset then stores chunks without the filter, and its filter pipeline names the filter.
+    /// Accepts the requested filter even if it is missing in the registry. A new dataset then
+    /// stores chunks without the filter, and its filter pipeline still names the filter.
     ///
     /// ```
     /// use hyperslab_filter::{DatasetFacts, FilterId, FilterSpec, Pipeline, Registry};
@@ -308,8 +309,8 @@ impl FilterSpec {
         self.flags & Stage::OPTIONAL != 0
     }
 
-    /// Returns the description of a requested filter for a filter pipeline. `client_data` are the
-    /// client data for the file.
+    /// Returns the requested filter as a stage of a filter pipeline. `client_data` are the client
+    /// data for the file.
     fn stage(&self, client_data: Vec<u32>) -> Stage {
         let name = self.name.clone().or_else(|| stored_name(self.id).map(str::to_owned));
         Stage { id: self.id, flags: self.flags, name, client_data }

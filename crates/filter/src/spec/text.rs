@@ -18,8 +18,8 @@ pub struct ParseFilterError {
 
 type Parsed = Result<FilterSpec, String>;
 
-/// A filter that users can request by name in a text. It consists of the names, the usage text for
-/// messages, and the parser of the parameters.
+/// A filter that users can request by name in a text: its names, its usage text for messages, and
+/// the parser of its parameters.
 struct NamedFilter {
     names: &'static [&'static str],
     usage: &'static str,

@@ -1,4 +1,4 @@
-//! The mask of a chunk's missing values.
+//! The mask of missing values in a SPERR chunk.
 //!
 //! ```text
 //! bits         | meaning (the lowest of a byte first)

@@ -238,8 +238,8 @@ impl Decoder<'_> {
         }
     }
 
-    /// Finds the integers of a SPECK stream that become significant in the current bit plane: they
-    /// reach its weight.
+    /// Finds the integers of a SPECK stream that become significant in the current bit plane: their
+    /// magnitudes reach the weight of the plane.
     fn sorting_pass(&mut self) {
         let mut at = 0;
         while let Some(next) = self.single.next(at) {
@@ -265,8 +265,9 @@ impl Decoder<'_> {
         }
     }
 
-    /// Decodes the region of SPECK coefficients outside of all current sets. `is_coded` is true if
-    /// the stream codes the significance of the region.
+    /// Decodes a bit plane for the SPECK coefficients outside of all sets. `is_coded` is true if
+    /// the stream first states whether any of them is significant (reaches the weight of the bit
+    /// plane).
     fn decode_remainder(&mut self, is_coded: bool) {
         if self.remainder_level == 0 || is_coded && !self.bits.get() {
             return;
@@ -287,8 +288,9 @@ impl Decoder<'_> {
         self.decode_remainder(is_significant);
     }
 
-    /// Decodes and returns the significance of a new set of SPECK coefficients. If the set is
-    /// already known to be significant, `is_coded` is false.
+    /// Decodes and returns the significance of a new set of SPECK coefficients: true if any of them
+    /// reaches the weight of the bit plane. `is_coded` is false if the set is already known to be
+    /// significant.
     fn decode_set(&mut self, set: Set, level: usize, is_coded: bool) -> bool {
         if is_coded && !self.bits.get() {
             self.add(level, set);
@@ -298,8 +300,8 @@ impl Decoder<'_> {
         true
     }
 
-    /// Divides a significant set of SPECK coefficients into parts and decodes the significance of
-    /// each part.
+    /// Divides a significant set of SPECK coefficients, of which at least one reaches the weight of
+    /// the bit plane. Decodes the significance of each part.
     fn divide_significant(&mut self, set: Set, level: usize) {
         let (parts, level) = self.divide(set, level);
         let mut is_significant = false;
@@ -317,8 +319,8 @@ impl Decoder<'_> {
         }
     }
 
-    /// Decodes and returns the significance of a single SPECK integer. If the integer is already
-    /// known to be significant, `is_coded` is false.
+    /// Decodes and returns the significance of one SPECK integer: true if it reaches the weight of
+    /// the bit plane. `is_coded` is false if the integer is already known to be significant.
     fn decode_single(&mut self, at: usize, is_coded: bool) -> bool {
         if is_coded && !self.bits.get() {
             return false;
@@ -330,7 +332,7 @@ impl Decoder<'_> {
         true
     }
 
-    /// Decodes one more bit of some SPECK integers: those that were significant before the current
+    /// Refines SPECK integers by one more bit: the integers that reached the weight of an earlier
     /// bit plane.
     fn refinement_pass(&mut self, threshold: u64) {
         let half = threshold / 2;

@@ -30,10 +30,10 @@ const VOLUME_FLAG: u8 = 1 << 6;
 const BLOCKS_FLAG: u8 = 1 << 4;
 const CONSTANT_FLAG: u8 = 1;
 
-/// The size of a SPERR correction with code 1, in multiples of the error tolerance.
+/// The size of a small SPERR correction (with code 1), in multiples of the error tolerance.
 const SMALL_CORRECTION_TOLERANCES: f64 = 1.1;
-/// The difference between the code of a larger SPERR correction and the correction, in multiples of
-/// the error tolerance. The correction is the smaller number.
+/// The number by which a SPERR correction, in multiples of the error tolerance, is less than its
+/// code. This applies to codes above 1.
 const CORRECTION_OFFSET_TOLERANCES: f64 = 0.25;
 
 /// The quantisation step of SPERR in multiples of the error tolerance.

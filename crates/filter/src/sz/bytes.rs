@@ -70,7 +70,8 @@ impl<'a> Bytes<'a> {
         Ok(u64::from_be_bytes(self.array()?))
     }
 
-    /// Reads 8 bytes of the SZ stream as a little-endian length.
+    /// Reads 8 bytes of the SZ stream as a length in the byte order of the encoder's host, which is
+    /// little-endian.
     pub(super) fn host_length(&mut self) -> Result<usize> {
         usize::try_from(u64::from_le_bytes(self.array()?))
             .map_err(|_| corrupt("a length in the stream is too large"))
@@ -81,7 +82,8 @@ impl<'a> Bytes<'a> {
         T::from_be(self.take(T::SIZE)?).ok_or_else(|| corrupt("the stream is truncated"))
     }
 
-    /// Reads a little-endian floating-point number from the SZ stream.
+    /// Reads a floating-point number from the SZ stream in the byte order of the encoder's host,
+    /// which is little-endian.
     pub(super) fn host_real<T: Real>(&mut self) -> Result<T> {
         T::from_le(self.take(T::SIZE)?).ok_or_else(|| corrupt("the stream is truncated"))
     }

@@ -1,4 +1,5 @@
-//! The exact values: values that could not be predicted, truncated to their significant bits.
+//! The exact values of an SZ stream: values that could not be predicted, truncated to their
+//! significant bits.
 //!
 //! Each value consists of leading bytes that it shares with the preceding value, whole bytes of its
 //! own, and a few more bits.
@@ -68,8 +69,8 @@ impl<'a, T: Real> Exact<'a, T> {
         T::from_be(&value).ok_or_else(truncated)
     }
 
-    /// Returns the last bits of an exact SZ value, after its whole bytes. The result has them as
-    /// the high bits of a byte.
+    /// Returns the bits of an exact SZ value that are only a part of a byte. They follow the whole
+    /// bytes of the value. The result has them as its highest bits.
     fn part(&self, at: usize) -> Option<u8> {
         let position = at.checked_mul(self.part)?;
         let first = *self.bits.get(position / 8)?;

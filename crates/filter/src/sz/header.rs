@@ -23,8 +23,7 @@ const OLDEST_VERSION: u32 = 20_108;
 /// The offset in bytes of the value layout in the parameters of an SZ stream.
 const LAYOUT_OFFSET: usize = 14;
 
-/// The number for one value layout in the parameters of an SZ stream: the values have the order of
-/// their dimensions.
+/// The number in the parameters of an SZ stream that stands for row-major order of the values.
 const ROW_MAJOR_LAYOUT: u8 = 101;
 
 /// The offset in bytes of the minimum value in the parameters of an SZ stream of floating-point

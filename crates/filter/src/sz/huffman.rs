@@ -85,9 +85,9 @@ impl Tree {
             .ok_or_else(|| corrupt("a Huffman code is not in its tree"))
     }
 
-    /// Builds the lookup table of the Huffman tree of an SZ stream. For each combination of `bits`
-    /// bits, an entry holds the node at their end, and the number of bits up to the leaf. An entry
-    /// is [`None`] if the tree lacks the node.
+    /// Builds the lookup table for the Huffman tree of an SZ stream. An entry states the node that
+    /// a combination of `bits` bits leads to, and the number of bits up to a leaf. An entry is
+    /// [`None`] if the tree lacks the node.
     fn table(&self, root: Node, bits: u32) -> Vec<Option<(Node, u32)>> {
         let entry = |code: u32| {
             let (mut node, mut used) = (root, 0);

@@ -1,4 +1,5 @@
-//! Floating-point values in blocks, which are predicted from neighbours or by linear regression.
+//! The floating-point values of an SZ stream in blocks, predicted from neighbours or by linear
+//! regression.
 //!
 //! ```text
 //! bytes  | meaning

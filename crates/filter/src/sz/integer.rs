@@ -1,4 +1,4 @@
-//! Integers, each predicted from its neighbours.
+//! The integers of an SZ stream, each predicted from its neighbours.
 //!
 //! ```text
 //! bytes  | meaning

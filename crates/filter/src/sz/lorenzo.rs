@@ -1,4 +1,4 @@
-//! The neighbours of a value for Lorenzo prediction.
+//! The neighbours of an SZ value, from which the decoder predicts the value (Lorenzo prediction).
 
 use crate::Result;
 

@@ -1,4 +1,4 @@
-//! Floating-point values without blocks, each predicted from its neighbours.
+//! The floating-point values of an SZ stream without blocks, each predicted from its neighbours.
 //!
 //! ```text
 //! bytes  | meaning

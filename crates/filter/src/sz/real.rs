@@ -1,4 +1,4 @@
-//! The floating-point types `f32` and `f64`.
+//! The floating-point types of SZ values: `f32` and `f64`.
 
 use std::fmt::Debug;
 use std::ops::{Add, Div, Mul, Neg, Sub};

@@ -1,4 +1,4 @@
-//! Integers in a Huffman code with a stored tree.
+//! The integers of an SZ3 chunk in a Huffman code with a stored tree.
 //!
 //! ```text
 //! bytes  | meaning
@@ -33,7 +33,8 @@ struct Node {
     is_leaf: bool,
 }
 
-/// The result of a table lookup in the Huffman decoder of SZ3: the node, and the number of bits.
+/// One step of the Huffman decoder of SZ3, from a table lookup: the node that is reached, and the
+/// number of bits that lead to it.
 #[derive(Debug, Clone, Copy, Default)]
 struct Step {
     node: Node,

@@ -50,7 +50,7 @@ const ID: FilterId = FilterId::SZ3;
 const MIN_ENCODED_VALUES: usize = 20;
 
 /// A ratio of decoded to encoded bytes that few Zstandard frames in SZ3 chunks exceed. The first
-/// allocation of the output uses this ratio as its limit.
+/// output buffer has at most this number of bytes for each encoded byte.
 const LIKELY_EXPANSION_RATIO: usize = 1 << 10;
 
 fn corrupt(problem: &str) -> FilterError {

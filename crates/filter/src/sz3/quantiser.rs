@@ -1,4 +1,4 @@
-//! The linear quantiser, which computes values from predictions and codes.
+//! The linear quantiser of SZ3, which computes values from predictions and codes.
 //!
 //! ```text
 //! bytes  | meaning

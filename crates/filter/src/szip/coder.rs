@@ -1,4 +1,4 @@
-//! The parameters that encoder and decoder of scan lines share (CCSDS 121.0-B).
+//! The parameters that the szip encoder and decoder of scan lines share (CCSDS 121.0-B).
 //!
 //! ```text
 //! bits     | a block

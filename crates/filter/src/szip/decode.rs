@@ -1,4 +1,4 @@
-//! The decoder of scan lines.
+//! The szip decoder of scan lines.
 
 use std::hint::select_unpredictable;
 

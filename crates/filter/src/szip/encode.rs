@@ -1,4 +1,4 @@
-//! The encoder of scan lines.
+//! The szip encoder of scan lines.
 
 use crate::bits::BitWriter;
 

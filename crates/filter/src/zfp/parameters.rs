@@ -136,7 +136,7 @@ pub struct ZfpParameters {
 
 impl ZfpParameters {
     /// Returns the zfp parameters for chunks of the shape `chunk`, the fastest-varying dimension
-    /// last. Ignores dimensions of 1. One to four other dimensions must remain.
+    /// last. Ignores dimensions with one element. One to four dimensions must remain.
     ///
     /// ```
     /// use hyperslab_filter::{FilterContext, Filter, Zfp, zfp::{Mode, ZfpNumber, ZfpParameters}};
@@ -302,9 +302,9 @@ impl Header {
     }
 }
 
-/// Returns the version of the zfp codec that encoded the chunks. If the client data of an old
-/// filter store only the version of the library, computes the codec version: up to library 1.0, it
-/// is the library's minor version.
+/// Returns the version of the zfp codec that encoded the chunks. Old client data do not store it.
+/// In this case, computes the version from the version of the zfp library: up to library 1.0, it is
+/// the minor version of the library.
 fn codec(versions: u32) -> u32 {
     let (filter, library) = (versions & 0xfff, versions >> 16 << 4);
     match library {

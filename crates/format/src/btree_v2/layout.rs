@@ -48,7 +48,8 @@ struct Level {
     total_width: usize,
 }
 
-/// Returns the width in bytes of a field for numbers up to `limit` in a version 2 B-tree node.
+/// Returns the width in bytes of a field in a version 2 B-tree node. The field must hold every
+/// number up to `limit`.
 fn width_for(limit: u64) -> usize {
     limit.max(1).ilog2() as usize / 8 + 1
 }
@@ -123,14 +124,14 @@ impl BTreeV2Layout {
         self.record_size
     }
 
-    /// Returns the largest number of records in one node of a version 2 B-tree at `level`, or 0 if
-    /// the tree has no level of this number.
+    /// Returns the largest number of records in one node of a version 2 B-tree at `level`. Returns
+    /// 0 if the tree has no such level.
     pub fn max_records(&self, level: u16) -> u64 {
         self.level(level).map_or(0, |level| level.max_records)
     }
 
-    /// Returns the largest number of records in a subtree of a version 2 B-tree. The root of the
-    /// subtree is a node at `level`. `u64::MAX` stands for any larger number.
+    /// Returns the largest number of records in a subtree of a version 2 B-tree: in a node at
+    /// `level` and all nodes below it. Returns `u64::MAX` if the number exceeds 64 bits.
     pub fn max_records_below(&self, level: u16) -> u64 {
         self.level(level).map_or(0, |level| level.max_below)
     }

@@ -70,7 +70,8 @@ pub struct ChunkElementLayout {
 }
 
 impl ChunkElementLayout {
-    /// Creates the layout of a fixed or extensible array's chunk entries with the fields `form`.
+    /// Creates the layout of the chunk entries of a fixed or extensible array. `form` states the
+    /// fields of an entry.
     pub fn new(params: FileParams, form: ChunkElementForm) -> Self {
         Self { params, form }
     }
@@ -221,8 +222,9 @@ impl ChunkElementLayout {
         Ok(())
     }
 
-    /// Writes the entry of a chunk in a fixed or extensible array if entries consist of an address
-    /// only. Returns `None` for other entries, and if the address or `index` is out of range.
+    /// Writes a plain chunk entry of a fixed or extensible array: an entry that consists of an
+    /// address only. Returns `None` if the entries of the array have other fields, or if the
+    /// address or `index` is out of range.
     fn set_plain(&self, elements: &mut [u8], index: usize, address: Address) -> Option<()> {
         let width = self.params.offset_width();
         let bytes = address.raw().to_le_bytes();

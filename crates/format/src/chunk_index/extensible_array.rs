@@ -355,9 +355,9 @@ impl Structure for ExtensibleArrayDataBlock {
 }
 
 impl ExtensibleArrayDataBlock {
-    /// Checks the stored offset of an extensible array's data block. The offset must be the index
-    /// of the block's first chunk entry, or `expected`, the value that libhdf5 stores in data
-    /// blocks of the index block.
+    /// Checks the offset that an extensible array's data block stores. Two values are valid: the
+    /// number of the block's first chunk entry, and `expected`. libhdf5 stores `expected` in data
+    /// blocks whose addresses are in the index block.
     ///
     /// # Errors
     /// Returns [`FormatError::Corrupt`] if the block offset has another value.

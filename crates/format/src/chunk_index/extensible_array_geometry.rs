@@ -169,7 +169,8 @@ impl ExtensibleArrayGeometry {
         Ok(())
     }
 
-    /// Returns the width of an extensible array's block offset in bytes.
+    /// Returns the width in bytes of the field in which each block of an extensible array stores
+    /// its offset.
     pub fn offset_width(&self) -> usize {
         self.max_bits.div_ceil(8) as usize
     }
@@ -189,8 +190,9 @@ impl ExtensibleArrayGeometry {
         (self.secondary_blocks - self.inline_secondary_blocks) as usize
     }
 
-    /// Returns the number of the first secondary block of the extensible array that is stored as a
-    /// block.
+    /// Returns the number of the first secondary block that an extensible array stores in the file.
+    /// In place of secondary blocks with lower numbers, the index block holds the addresses of
+    /// their data blocks.
     pub fn first_secondary_block(&self) -> u32 {
         self.inline_secondary_blocks
     }
@@ -200,8 +202,8 @@ impl ExtensibleArrayGeometry {
         1 << self.page_bits
     }
 
-    /// Returns the shape of the secondary block with the number `number` of an extensible array,
-    /// including secondary blocks that are not stored. An array has
+    /// Returns the shape of the secondary block with the number `number` of an extensible array.
+    /// The shape is also defined for secondary blocks that the file does not store. An array has
     /// `max_elements_bits - log2(M) + 1` secondary blocks.
     pub fn secondary_block(&self, number: u32) -> SecondaryBlockShape {
         // `number` is at most 64, so all values below fit 64 bits.
@@ -222,8 +224,8 @@ impl ExtensibleArrayGeometry {
         }
     }
 
-    /// Returns the location of the chunk entry with the number `index` in the extensible array, or
-    /// `None` beyond the largest possible array.
+    /// Returns the location of the chunk entry with the number `index` in the extensible array.
+    /// Returns `None` if the number is too large for any extensible array with this header.
     pub fn locate(&self, index: u64) -> Option<ElementLocation> {
         let Some(rest) = index.checked_sub(self.index_block_elements.into()) else {
             return Some(ElementLocation::IndexBlock { element: index });

@@ -23,7 +23,7 @@ use crate::codec::{Address, FileParams, Reader, Result, Structure, Writer};
 
 const SIGNATURE: &[u8; 4] = b"EAHD";
 
-/// The header of an extensible array: a chunk index along one unlimited dimension.
+/// The header of an extensible array: a chunk index for datasets with one unlimited dimension.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExtensibleArrayHeader {
     /// Version: 0, or 1 with structured chunks.

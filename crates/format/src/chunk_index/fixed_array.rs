@@ -83,8 +83,8 @@ impl Structure for FixedArrayHeader {
     }
 }
 
-/// The sizes of a fixed array's data block and pages, derived from the header. Also the layout
-/// parameters of the data block, for decoding and encoding.
+/// The sizes of a fixed array's data block and pages, derived from the header. The decoder and the
+/// encoder of the data block take these sizes as parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FixedArrayLayout {
     params: FileParams,
@@ -274,8 +274,9 @@ pub(super) fn set_bit(bytes: &mut [u8], index: usize) {
     }
 }
 
-/// Reads the version, the client ID and the header address of a block of a fixed or extensible
-/// array. Checks the client ID and the address, and returns the version.
+/// Reads the version of a block of a fixed or extensible array, and the fields that identify the
+/// block's owner: the client ID and the header address. Checks these two fields, and returns the
+/// version.
 pub(super) fn read_owner(
     reader: &mut Reader<'_>,
     params: FileParams,
@@ -294,8 +295,8 @@ pub(super) fn read_owner(
     Ok(version)
 }
 
-/// Writes the version, the client ID and the header address of a block of a fixed or extensible
-/// array.
+/// Writes the version of a block of a fixed or extensible array, and the fields that identify the
+/// owner of the block: the client ID and the header address.
 pub(super) fn write_owner(
     writer: &mut Writer,
     params: FileParams,

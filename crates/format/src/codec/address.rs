@@ -1,4 +1,4 @@
-//! Addresses in a file.
+//! Addresses of structures in a file.
 
 use std::fmt;
 

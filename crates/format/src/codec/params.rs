@@ -16,8 +16,9 @@ impl FileParams {
     /// file.
     pub const DEFAULT: Self = Self { size_of_offsets: 8, size_of_lengths: 8 };
 
-    /// Parameters for structures in memory, without addresses. A variable-length datatype then has
-    /// the size that its message states, because elements in memory have other sizes than in files.
+    /// Parameters for the decoding of structures in memory, which contain no addresses. A
+    /// variable-length datatype then has the size that its message states, because elements in
+    /// memory have other sizes than in files.
     pub const MEMORY: Self = Self { size_of_offsets: 0, size_of_lengths: 8 };
 
     /// Returns the width of a file's addresses in bytes as a `usize`.

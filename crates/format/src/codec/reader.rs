@@ -84,8 +84,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Takes the next `count` bytes from the reader of a metadata structure. `count` comes from the
-    /// file.
+    /// Takes the next `count` bytes from the reader of a metadata structure. `count` is a 64-bit
+    /// number that was read from the file.
     pub fn take_u64(&mut self, count: u64, field: &'static str) -> Result<&'a [u8]> {
         match usize::try_from(count) {
             Ok(count) => self.take(count, field),
@@ -212,8 +212,8 @@ impl<'a> Reader<'a> {
         Err(self.corrupt("signature", format!("\"{}\"", show(expected)), format_args!("\"{}\"", show(&got))))
     }
 
-    /// Takes the version byte from the reader of a metadata structure. A version outside `known` is
-    /// unsupported, not corrupt.
+    /// Takes the version byte from the reader of a metadata structure. Returns an "unsupported"
+    /// error, not a "corrupt" error, if `known` does not contain the version.
     #[inline]
     pub fn version(&mut self, known: &[u8]) -> Result<u8> {
         let version = self.u8("version")?;

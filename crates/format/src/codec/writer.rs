@@ -1,4 +1,5 @@
-//! Writer of the bytes of one structure, with deferred overflow errors.
+//! Writer of the bytes of one metadata structure. If a value does not fit its field, the end of the
+//! encoding returns an error.
 
 use super::{Address, FileParams, FormatError, Result, checksum};
 

@@ -107,8 +107,8 @@ impl Structure for FractalHeapDirectBlock {
     }
 }
 
-/// Returns the checksum of a direct block of a fractal heap, and a copy of the block. In the data
-/// for the checksum, the checksum field at `at` is zero.
+/// Computes the checksum of a direct block of a fractal heap without its checksum field: the bytes
+/// of the field at the offset `at` count as zero. Returns the checksum and a copy of the block.
 fn checksum_without(bytes: &[u8], at: usize) -> Result<(u32, Vec<u8>)> {
     let mut copy = bytes.to_vec();
     let stored = std::mem::replace(checksum_field(&mut copy, at)?, [0; CHECKSUM_SIZE]);

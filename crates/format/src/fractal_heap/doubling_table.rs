@@ -117,8 +117,8 @@ impl DoublingTable {
         self.max_heap_bits - self.first_row_bits + 1
     }
 
-    /// Returns the number of bytes of the fractal heap that a block in the row `row` of the
-    /// doubling table covers. Returns `u64::MAX` if the number exceeds 64 bits.
+    /// Returns the size in bytes of the part of the fractal heap that one block in the row `row` of
+    /// the doubling table covers. Returns `u64::MAX` if the size exceeds 64 bits.
     pub fn row_block_size(&self, row: u32) -> u64 {
         let bits = self.start_bits.checked_add(row.max(1) - 1);
         bits.and_then(|bits| 1_u64.checked_shl(bits)).unwrap_or(u64::MAX)
@@ -136,8 +136,8 @@ impl DoublingTable {
         }
     }
 
-    /// Returns the number of rows of an indirect block of a fractal heap that covers `size` bytes.
-    /// The block must not be the root indirect block.
+    /// Returns the number of rows that an indirect block of a fractal heap needs to cover `size`
+    /// bytes of the heap. The block must not be the root indirect block.
     pub fn rows_for(&self, size: u64) -> u32 {
         let bits = size.max(1).ilog2();
         // A size below the size of the first row results in 0 rows.

@@ -22,7 +22,8 @@ const NAME: &str = "fractal heap ID";
 const MANAGED: u8 = 0;
 const HUGE: u8 = 1;
 const TINY: u8 = 2;
-/// Length in bytes of the longest fractal heap ID for which tiny objects have the short form.
+/// Length in bytes of the longest fractal heap ID in which the data of a tiny object have the short
+/// form, with a length of four bits.
 const MAX_SHORT_TINY_ID_BYTES: usize = 18;
 
 /// The ID of an object of a fractal heap, which states the location of the object.
@@ -100,7 +101,8 @@ impl HeapIdLayout {
         HugeRecordContext { params: self.params, indirect: !self.huge_direct, filtered: self.filtered }
     }
 
-    /// Returns the largest key of an indirect huge object of the fractal heap.
+    /// Returns the largest key of a huge object with an indirect ID. The key in the ID leads to the
+    /// object's record in the fractal heap's B-tree.
     pub fn max_huge_key(&self) -> u64 {
         u64::MAX >> (64 - 8 * self.key_width())
     }

@@ -99,14 +99,14 @@ impl FreeSpaceSectionKind {
     pub const NORMAL_ROW: Self = Self::Plain(2);
 }
 
-/// Returns the width in bytes of a field for numbers up to `limit` in a list of free-space
-/// sections.
+/// Returns the width in bytes of a field in a list of free-space sections. The field must hold
+/// every number up to `limit`.
 fn width_for(limit: u64) -> usize {
     limit.max(1).ilog2() as usize / 8 + 1
 }
 
-/// Returns the width in bytes of a field in a list of free-space sections of an old library. If
-/// `limit` is 2^8, 2^16 and so on, this width is one byte too narrow.
+/// Returns the width in bytes of a field in a list of free-space sections that an old version of
+/// libhdf5 wrote. If `limit` is 2^8, 2^16 and so on, this width is one byte too narrow.
 fn narrow_width_for(limit: u64) -> usize {
     limit.max(1).ilog2().div_ceil(8).max(1) as usize
 }

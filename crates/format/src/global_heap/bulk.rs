@@ -1,4 +1,5 @@
-//! Encoding of a whole collection from its objects, and of the elements that refer to the objects.
+//! Encoding of a whole global heap collection from its objects, and of the elements that refer to
+//! the objects.
 
 use super::{
     ALIGNMENT, FREE_SPACE, GlobalHeapCollection, GlobalHeapId, SIGNATURE, VERSION, header_size,
@@ -7,7 +8,8 @@ use super::{
 use crate::codec::{Address, FileParams, FormatError, Result, Structure as _, Writer};
 
 impl GlobalHeapCollection {
-    /// Fills `bytes` with a global heap collection of the objects `objects`, numbered from 1.
+    /// Fills `bytes` with a whole global heap collection that consists of the objects `objects`.
+    /// The objects get the numbers 1, 2 and so on.
     ///
     /// # Errors
     /// Returns [`FormatError::Encode`] if the objects do not fit, or if a length does not fit its

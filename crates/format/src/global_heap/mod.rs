@@ -227,7 +227,8 @@ impl GlobalHeapCollection {
         Ok(collection)
     }
 
-    /// Returns the number of bytes of a global heap collection of `size` bytes for objects.
+    /// Returns the number of bytes that objects and their headers can take in a global heap
+    /// collection of `size` bytes.
     pub fn object_capacity(size: usize, params: FileParams) -> usize {
         size - header_size(params)
     }
@@ -237,7 +238,8 @@ impl GlobalHeapCollection {
         (align(length) + 2 * header_size(params)).max(GLOBAL_HEAP_MIN_SIZE)
     }
 
-    /// Returns the size in a global heap collection of an object with `length` bytes of data.
+    /// Returns the number of bytes that an object takes in a global heap collection, with its
+    /// header and padding. The object has `length` bytes of data.
     pub fn object_size(length: usize, params: FileParams) -> usize {
         align(length) + header_size(params)
     }
@@ -387,7 +389,8 @@ impl GlobalHeapCollection {
         true
     }
 
-    /// Returns the position of the first unused number among a global heap collection's objects.
+    /// Returns the index of the first gap between the object numbers of a global heap collection.
+    /// The index is a position in the list of objects, sorted by number.
     fn first_gap(&self) -> usize {
         let numbered =
             |(position, object): (usize, &GlobalHeapObject)| usize::from(object.index) != position + 1;
@@ -451,8 +454,8 @@ impl GlobalHeapId {
         writer.u32(self.index);
     }
 
-    /// Writes the global heap ID into a field of an element, of [`size`](Self::size) bytes, without
-    /// the allocation of a [`Writer`].
+    /// Writes the global heap ID into `field`, which has [`size`](Self::size) bytes. Does not
+    /// allocate a [`Writer`].
     ///
     /// # Errors
     /// Returns [`FormatError::Encode`] if the address does not fit its width, or if the field has

@@ -62,7 +62,8 @@ const KIND_UNLINKED: u32 = 4;
 /// Largest number of changed bytes in one journal record.
 pub const MAX_RECORD_BYTES: u64 = 1 << 20;
 
-/// Largest number of extents (of bytes) or unlinked objects in one journal record.
+/// Largest number of entries in one journal record. An entry describes a range of newly allocated
+/// bytes or an unlinked object.
 pub const MAX_ENTRIES: usize = 1 << 15;
 
 /// Size in bytes of one extent's description in a journal record. An extent is a range of bytes in
@@ -92,7 +93,7 @@ impl JournalHeader {
         Self { version: VERSION, sequence }
     }
 
-    /// Returns the checksum function for file sectors that this journal uses.
+    /// Returns the function by which this journal computes checksums of the file's sectors.
     pub fn sums(&self) -> SectorSums {
         SectorSums { seed: (self.version == 0).then_some(self.sequence) }
     }
@@ -146,8 +147,8 @@ fn header_sum(sequence: u64, bytes: &[u8]) -> u64 {
     xxhash3_64::Hasher::oneshot_with_seed(sequence, bytes)
 }
 
-/// A range of bytes of the file (an extent) that is newly allocated. A commit in the journal
-/// requires these bytes.
+/// A range of newly allocated bytes of the file (an extent), with a checksum of the bytes. The
+/// journal is replayed only if the file holds these bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JournalExtent {
     /// Offset of the extent in the file, in bytes.
@@ -217,7 +218,8 @@ pub enum JournalBody<'a> {
     Unlinked(Vec<u64>),
 }
 
-/// The state of a journal's checksum chain: the number of records and the last checksum.
+/// The state of a journal's checksum chain: the number of records and the last checksum. In this
+/// chain, the checksum of each record depends on the checksum of the record before.
 #[derive(Debug, Clone, Copy)]
 pub struct JournalChain {
     sums: SectorSums,
@@ -318,8 +320,8 @@ impl JournalChain {
         self.seal(writer, &[])
     }
 
-    /// Concatenates the head, the checksum and the body of a journal record. The checksums of later
-    /// records will depend on this checksum.
+    /// Completes a journal record: adds the checksum and the body to the head, and adds the record
+    /// to the checksum chain.
     fn seal(&mut self, head: Writer, rest: &[u8]) -> Result<Vec<u8>> {
         let mut bytes = head.finish()?;
         let checksum = self.checksum(&bytes, rest);
@@ -431,7 +433,8 @@ impl JournalRecord {
         Ok(Self { kind, checksum })
     }
 
-    /// Returns the number of sector checksums at the start of the body of a journal record.
+    /// Returns the number of sector checksums in a journal record. They are at the start of the
+    /// record's body.
     fn sums(&self) -> u64 {
         match self.kind {
             JournalRecordKind::Bytes { offset, length } => sector_count(offset, length),

@@ -7,7 +7,8 @@ pub const SECTOR: u64 = SECTOR_BYTES as u64;
 /// Size in bytes of a sector of the file, as a `usize`, for the checksums of a journal.
 pub const SECTOR_BYTES: usize = 512;
 
-/// The checksum function for sectors of the file in a journal of one version.
+/// The function by which a journal computes checksums of the file's sectors. It depends on the
+/// version of the journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SectorSums {
     /// Seed of the checksums: the sequence number in journals of version 0.
@@ -15,7 +16,7 @@ pub struct SectorSums {
 }
 
 impl SectorSums {
-    /// The checksum function for sectors of the file that new journals use.
+    /// The current checksum function for sectors of the file. New journals use this function.
     pub const CURRENT: Self = Self { seed: None };
 
     /// Returns the journal's checksum of a sector, or of the beginning of a sector. The sector is

@@ -62,8 +62,9 @@ pub struct AttributeMessage<'a> {
 }
 
 impl AttributeMessage<'_> {
-    /// Returns whether the attribute message in `bytes` may have the name `name`. False is certain.
-    /// A search among many attributes decodes only messages for which the result is true.
+    /// Returns true if the attribute message in `bytes` may have the name `name`. Returns false
+    /// only if the message certainly has another name. A search among many attributes decodes only
+    /// messages for which the result is true.
     pub fn may_be_named(bytes: &[u8], name: &[u8]) -> bool {
         let start = match bytes.first() {
             Some(1 | 2) => 8,

@@ -32,8 +32,8 @@ pub struct AttributeInfo {
 }
 
 impl AttributeInfo {
-    /// The attribute info message of an object without dense attributes that does not track the
-    /// creation order.
+    /// The attribute info message of an object with no attributes in dense storage. The object does
+    /// not track the creation order of attributes.
     pub const EMPTY: Self = Self {
         max_creation_index: None,
         fractal_heap: Address::UNDEFINED,

@@ -41,8 +41,8 @@ pub struct FileSpaceInfo {
     pub managers: Option<FreeSpaceManagers>,
 }
 
-/// The strategy by which a file allocates space for new blocks. Each strategy is an order of
-/// sources of space.
+/// The strategy by which a file allocates space for new blocks. Each strategy states which
+/// allocators are tried, and in which order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FileSpaceStrategy {
     /// Free-space managers, then aggregators, then the driver. The default.

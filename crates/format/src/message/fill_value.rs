@@ -169,8 +169,8 @@ impl Message<'_> for FillValueMessage {
     }
 }
 
-/// The first decoded fields of a fill value message. `WithoutSize` states only whether the fill
-/// value is defined. After `WithSize`, the size and the fill value follow.
+/// The first decoded fields of a fill value message, which state if the fill value is defined. In
+/// the form `WithSize`, the size and the bytes of the fill value follow in the message.
 enum Defined {
     WithoutSize(bool),
     WithSize,

@@ -32,7 +32,8 @@ pub struct LinkInfo {
 }
 
 impl LinkInfo {
-    /// The link info message of a group without dense links that does not track the creation order.
+    /// The link info message of a group with no links in dense storage. The group does not track
+    /// the creation order of links.
     pub const EMPTY: Self = Self {
         max_creation_index: None,
         fractal_heap: Address::UNDEFINED,

@@ -25,7 +25,7 @@ impl ContinuationBlock {
     pub const OVERHEAD_BYTES: usize = 8;
 
     /// Verifies the signature and the checksum of a version 2 object header's continuation block.
-    /// Returns the bytes of the messages and of the gap after them.
+    /// Returns the bytes of the messages, with the unused bytes after them.
     pub fn messages(block: &[u8]) -> Result<&[u8]> {
         let mut r = Reader::new(NAME, block);
         r.signature(Self::SIGNATURE)?;

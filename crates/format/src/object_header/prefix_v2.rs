@@ -92,8 +92,8 @@ impl PrefixV2 {
         6 + times + phase + self.chunk0_width()
     }
 
-    /// Returns the size of the first block of a version 2 object header with prefix and checksum,
-    /// in bytes, or `None` if the size exceeds 64 bits.
+    /// Returns the total size in bytes of chunk 0 (the first block) of a version 2 object header,
+    /// with prefix and checksum. Returns `None` if the size exceeds 64 bits.
     pub fn chunk0_total(&self) -> Option<u64> {
         self.chunk0_size.checked_add((self.size() + CHECKSUM_SIZE) as u64)
     }
@@ -122,7 +122,7 @@ impl PrefixV2 {
     }
 
     /// Verifies the checksum of the whole first block of a version 2 object header. Returns the
-    /// bytes of its messages and of the gap after them.
+    /// bytes of its messages, with the unused bytes after them.
     pub fn messages<'a>(&self, chunk: &'a [u8]) -> Result<&'a [u8]> {
         let mut r = Reader::new(NAME, chunk);
         r.skip(self.size(), "prefix")?;

@@ -1,4 +1,4 @@
-//! Replacement of a message body by another body of the same length.
+//! Replacement of a message body in an object header by another body of the same length.
 
 use crate::codec::{CHECKSUM_SIZE, Reader, Result, Writer};
 

@@ -28,7 +28,8 @@ const SIGNATURE: [u8; 4] = *b"HGLS";
 /// Size in bytes of the field before the variable-length data in the heap of a structured chunk.
 pub const HEAP_PREFIX_BYTES: usize = 4;
 
-/// The heap of a structured chunk, after its checksum was verified and removed.
+/// The heap of a structured chunk, which holds the variable-length data of the chunk's elements.
+/// The checksum is already verified and removed.
 #[derive(Debug, Clone)]
 pub enum SectionHeap<'a> {
     /// No heap: all elements are empty.

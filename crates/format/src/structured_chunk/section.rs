@@ -1,4 +1,4 @@
-//! Checksum at the end of a section.
+//! Checksum at the end of a structured chunk's section.
 //!
 //! A section that the layout message lists as a section with metadata ends with the checksum of the
 //! preceding bytes (4 bytes), unless the section is empty. Filters encode the section including the

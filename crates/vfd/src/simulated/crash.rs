@@ -129,8 +129,8 @@ impl<'h> Replay<'h> {
         files.into_iter().map(|(name, bytes)| (name.to_string(), bytes)).collect()
     }
 
-    /// Returns the state of a simulated disk at the current point of a replay: the contents of all
-    /// files, and the file number of each name.
+    /// Returns the state of a simulated disk now, at the current point of a replay: the contents of
+    /// all files, and the file number of each name.
     pub(super) fn now(&self) -> (Vec<Vec<u8>>, BTreeMap<String, usize>) {
         let names = self.names.iter().filter_map(|(name, entry)| Some((name.to_string(), entry.now?)));
         (self.states.iter().map(|state| state.now.clone()).collect(), names.collect())

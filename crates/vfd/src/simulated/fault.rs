@@ -1,4 +1,4 @@
-//! Planned failures of operations.
+//! Planned failures of operations on a simulated disk.
 
 use std::io;
 

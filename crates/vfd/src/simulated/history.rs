@@ -106,7 +106,8 @@ impl History {
         }
     }
 
-    /// Returns a replay of the simulated disk's history, for the results of simulated crashes.
+    /// Returns a replay of the simulated disk's history, which can show the results of simulated
+    /// crashes.
     pub fn replay(&self) -> Replay<'_> {
         Replay::new(self)
     }

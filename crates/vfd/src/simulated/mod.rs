@@ -100,7 +100,8 @@ impl SimulatedDisk {
         Arc::new(SimulatedFile::new(self.clone(), number, name, false))
     }
 
-    /// Returns the side file `name` of the simulated disk, which need not exist.
+    /// Returns the side file `name` of the simulated disk: a file beside an HDF5 file, such as its
+    /// journal. The side file need not exist.
     pub fn side_file(&self, name: &str) -> Arc<dyn SideFile> {
         Arc::new(SimulatedSideFile::new(self.clone(), name))
     }
@@ -173,8 +174,8 @@ impl State {
         Ok(self.make(name))
     }
 
-    /// Renames a side file of the simulated disk that does not belong to its HDF5 file, and syncs
-    /// the folder. Returns the new name.
+    /// Sets a side file (such as a journal) of the simulated disk aside: renames it, because it
+    /// does not belong to its HDF5 file. Syncs the folder, and returns the new name.
     fn set_aside(&mut self, name: &str) -> Result<String> {
         self.check_fault(name, "rename")?;
         let Some(number) = self.names.remove(name) else {
@@ -204,8 +205,8 @@ impl State {
         Ok(())
     }
 
-    /// Returns an error if the next operation on the simulated disk is planned to fail. If the
-    /// planned failure is a partial one, the operation also has no effect on the disk.
+    /// Checks if the next operation on the simulated disk is planned to fail, and then returns an
+    /// error. A planned partial failure also becomes a complete failure.
     fn check_fault(&mut self, name: &str, operation: &'static str) -> Result<()> {
         match self.faults.next() {
             Outcome::Good => Ok(()),

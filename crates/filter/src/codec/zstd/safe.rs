@@ -4,7 +4,7 @@ use zstd_rs::{CompressionConfig, Compressor, Decompressor, Error, MAX_LEVEL};
 
 use crate::{FilterError, FilterId, Result};
 
-/// The magic numbers of skippable Zstandard frames.
+/// The magic numbers of skippable Zstandard frames, which hold no encoded data.
 const SKIPPABLE: std::ops::RangeInclusive<u32> = 0x184d_2a50..=0x184d_2a5f;
 
 /// The binary logarithm of the largest Zstandard window that the C library's decoder accepts by

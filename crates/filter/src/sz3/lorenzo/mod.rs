@@ -77,9 +77,9 @@ struct Lorenzo<'a, V> {
     codes: Codes<'a>,
 }
 
-/// Decodes an SZ3 chunk by prediction from neighbours (Lorenzo). `values` receives the values. The
-/// first flag allows prediction from one layer, and the second flag allows prediction from two
-/// layers.
+/// Decodes an SZ3 chunk by prediction from neighbours (Lorenzo), and writes the values to `values`.
+/// The first flag allows prediction from one layer of neighbours. The second flag allows prediction
+/// from two layers.
 pub(super) fn decode<V: Value>(
     payload: &[u8],
     sizes: &[usize],

@@ -1,4 +1,4 @@
-//! The stencils of Lorenzo prediction: weighted sums of neighbours.
+//! The stencils of Lorenzo prediction in SZ3: weighted sums of neighbours.
 
 use super::super::value::Wide;
 
@@ -13,8 +13,9 @@ pub(super) struct Stencil {
 }
 
 impl Stencil {
-    /// Returns the prediction stencil of SZ3 for a number of dimensions and of layers. For four
-    /// dimensions, there is only a stencil with one layer.
+    /// Returns the stencil (the weights of neighbours) for predictions of SZ3 with a number of
+    /// dimensions and of layers of neighbours. For four dimensions, there is only a stencil with
+    /// one layer.
     pub(super) fn of(dimensions: usize, layers: usize) -> Self {
         let terms = match (dimensions, layers) {
             (1, 1) => LINE,
@@ -28,8 +29,9 @@ impl Stencil {
         Self { terms }
     }
 
-    /// Returns the prediction stencil of SZ3 for a volume. `dimensions` is the number of used
-    /// dimensions: all, the first and the last, or only the last.
+    /// Returns the stencil (the weights of neighbours) for predictions of SZ3 in a volume.
+    /// `dimensions` is the number of used dimensions: all, the first and the last, or only the
+    /// last.
     pub(super) fn of_volume(dimensions: usize, layers: usize) -> Self {
         let terms = match (dimensions, layers) {
             (3, 1) => VOLUME,
@@ -50,16 +52,16 @@ pub(super) fn predict<W: Wide>(stencil: Stencil, before: impl Fn([usize; 4]) -> 
     stencil.terms.iter().fold(W::default(), |sum, (factor, away)| sum.plus(before(*away).times(*factor)))
 }
 
-/// The SZ3 prediction stencil (weights of neighbours) for one dimension and one layer.
+/// The SZ3 prediction stencil (a list of weights) for one dimension with one layer of neighbours.
 const LINE: &[Term] = &[(1, [0, 0, 0, 1])];
 
-/// The SZ3 prediction stencil (weights of neighbours) for one dimension and two layers.
+/// The SZ3 prediction stencil (a list of weights) for one dimension with two layers of neighbours.
 const LINE_TWO: &[Term] = &[(2, [0, 0, 0, 1]), (-1, [0, 0, 0, 2])];
 
-/// The SZ3 prediction stencil (weights of neighbours) for two dimensions and one layer.
+/// The SZ3 prediction stencil (a list of weights) for two dimensions with one layer of neighbours.
 const PLANE: &[Term] = &[(1, [0, 0, 0, 1]), (1, [0, 0, 1, 0]), (-1, [0, 0, 1, 1])];
 
-/// The SZ3 prediction stencil (weights of neighbours) for two dimensions and two layers.
+/// The SZ3 prediction stencil (a list of weights) for two dimensions with two layers of neighbours.
 const PLANE_TWO: &[Term] = &[
     (2, [0, 0, 0, 1]),
     (-1, [0, 0, 0, 2]),
@@ -71,12 +73,12 @@ const PLANE_TWO: &[Term] = &[
     (-1, [0, 0, 2, 2]),
 ];
 
-/// The SZ3 prediction stencil (weights of neighbours) for the first and the last of three
-/// dimensions and one layer.
+/// The SZ3 prediction stencil (a list of weights) for the first and the last of three dimensions
+/// with one layer of neighbours.
 const ACROSS: &[Term] = &[(1, [0, 0, 0, 1]), (1, [0, 1, 0, 0]), (-1, [0, 1, 0, 1])];
 
-/// The SZ3 prediction stencil (weights of neighbours) for the first and the last of three
-/// dimensions and two layers.
+/// The SZ3 prediction stencil (a list of weights) for the first and the last of three dimensions
+/// with two layers of neighbours.
 const ACROSS_TWO: &[Term] = &[
     (2, [0, 1, 0, 0]),
     (-1, [0, 2, 0, 0]),
@@ -88,7 +90,8 @@ const ACROSS_TWO: &[Term] = &[
     (-1, [0, 2, 0, 2]),
 ];
 
-/// The SZ3 prediction stencil (weights of neighbours) for three dimensions and one layer.
+/// The SZ3 prediction stencil (a list of weights) for three dimensions with one layer of
+/// neighbours.
 const VOLUME: &[Term] = &[
     (1, [0, 0, 0, 1]),
     (1, [0, 0, 1, 0]),
@@ -99,7 +102,8 @@ const VOLUME: &[Term] = &[
     (1, [0, 1, 1, 1]),
 ];
 
-/// The SZ3 prediction stencil (weights of neighbours) for three dimensions and two layers.
+/// The SZ3 prediction stencil (a list of weights) for three dimensions with two layers of
+/// neighbours.
 const VOLUME_TWO: &[Term] = &[
     (2, [0, 0, 0, 1]),
     (-1, [0, 0, 0, 2]),
@@ -129,7 +133,7 @@ const VOLUME_TWO: &[Term] = &[
     (-1, [0, 2, 2, 2]),
 ];
 
-/// The SZ3 prediction stencil (weights of neighbours) for four dimensions and one layer.
+/// The SZ3 prediction stencil (a list of weights) for four dimensions with one layer of neighbours.
 const FOUR: &[Term] = &[
     (1, [0, 0, 0, 1]),
     (1, [0, 0, 1, 0]),

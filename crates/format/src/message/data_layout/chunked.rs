@@ -34,8 +34,8 @@ bitflags::bitflags! {
     /// The flags of chunked storage in data layout messages of versions 4 and 5.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
     pub struct ChunkFlags: u8 {
-        /// A flag in a data layout message: chunks that extend past the edge of the dataset are
-        /// stored without filters.
+        /// A flag in a data layout message: chunks that extend beyond the dimensions of the dataset
+        /// are stored without filters.
         const DO_NOT_FILTER_EDGE_CHUNKS = 1 << 0;
         /// A flag in a data layout message: the dataset's single chunk is filtered.
         const SINGLE_INDEX_WITH_FILTER = 1 << 1;
@@ -158,8 +158,9 @@ pub(super) const EXTENSIBLE_ARRAY: u8 = 4;
 pub(super) const BTREE_V2: u8 = 5;
 
 impl ChunkedLayout {
-    /// Returns true if chunks that extend past the dataset's edge are stored without filters. For a
-    /// single chunk without filters, ignores the flag in the message, like libhdf5.
+    /// Returns true if chunks at the edges of the dataset are stored without filters. Such chunks
+    /// extend beyond the dimensions of the dataset. For a single chunk without filters, ignores the
+    /// flag in the message, like libhdf5.
     pub fn leaves_edges_unfiltered(&self) -> bool {
         self.flags.contains(ChunkFlags::DO_NOT_FILTER_EDGE_CHUNKS)
             && !matches!(self.index, ChunkIndexParameters::Single(None))
@@ -338,8 +339,8 @@ fn check_dims(r: &Reader<'_>, dims: &[u64]) -> Result<()> {
     }
 }
 
-/// Removes the element size from the dimension sizes of a chunk in a data layout message, where it
-/// is the last one. Returns the other sizes and the element size.
+/// Splits the dimension sizes of a chunk in a data layout message. The last of these numbers is the
+/// size of an element. Returns the other numbers and the size of an element.
 fn split_element_size(r: &Reader<'_>, mut dims: Dims) -> Result<(Dims, u64)> {
     check_dims(r, &dims)?;
     match dims.pop() {

@@ -59,7 +59,7 @@ bitflags::bitflags! {
 }
 
 /// The order of the fields in a data layout message of structured chunks. The orders differ in the
-/// position of the composition, which describes the sections of a chunk.
+/// position of the fields for the number and properties of a chunk's sections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum FieldOrder {
     /// Composition after the dimension sizes. Encoders use this order.
@@ -133,7 +133,8 @@ impl StructuredIndex {
     }
 }
 
-/// The composition of structured chunks: the number of sections of a chunk, and their properties.
+/// The fields of a data layout message that describe the composition of structured chunks: the
+/// number of sections of a chunk, and their properties.
 #[derive(Debug, Clone)]
 struct Composition {
     offset_size: u8,
@@ -160,8 +161,8 @@ impl StructuredChunkLayout {
         if filtered { offsets + sections * (offset + 4) } else { offsets }
     }
 
-    /// Returns the width in bytes of the chunk size in new chunk index entries of structured
-    /// chunks. `dims` are the sizes of [`Self::dims`].
+    /// Returns the width in bytes of the chunk size field in new chunk index entries of structured
+    /// chunks. `dims` are the dimension sizes of a chunk and the element size.
     pub fn chunk_size_width(sections: u8, dims: &[u64]) -> u8 {
         if sections == 3 {
             return 8;
@@ -373,10 +374,9 @@ impl Head {
         Ok(self.finish(FieldOrder::CompositionFirst, composition, index, address))
     }
 
-    /// Returns the width of the size field for a dataset's only structured chunk. Prefers the
-    /// standard width. If this width does not match the length of the data layout message, returns
-    /// the width that fills the message exactly. `after_size` is the number of bytes after the
-    /// size.
+    /// Returns the width of the field for the size of a dataset's only structured chunk. Prefers
+    /// the standard width. If the data layout message then has a wrong length, returns the width
+    /// that fills the message exactly. `after_size` is the number of bytes after the field.
     fn single_width(&self, r: &Reader<'_>, sections: u8, after_size: usize) -> Result<u8> {
         let rule = StructuredChunkLayout::chunk_size_width(sections, &self.dims);
         let by_rule = usize::from(rule) + after_size;
@@ -406,10 +406,10 @@ impl Head {
         Ok(self.finish(FieldOrder::CompositionLast, composition, index, address))
     }
 
-    /// Decodes the data layout message of a single structured chunk with the composition at the
-    /// end. The size of the chunk's metadata depends on the composition, which comes after the
-    /// metadata. This method therefore tries each possible number of sections and offset size,
-    /// first with the standard width of the chunk size, then with any width.
+    /// Decodes the data layout message of a dataset with only one structured chunk. In this
+    /// message, the composition (the number and properties of the sections) comes last, and the
+    /// size of earlier fields depends on it. Therefore tries each possible composition, first with
+    /// the standard width of the chunk size, then with any width.
     fn decode_single_composition_last(
         self,
         r: &mut Reader<'_>,

@@ -114,8 +114,8 @@ impl Prefix {
     }
 }
 
-/// A decoded datatype of a datatype message. Also holds values for the decoding of an enclosing
-/// datatype.
+/// A decoded datatype of a datatype message. Also holds the version and the size field of the
+/// message, which the decoder of an enclosing datatype (such as a compound) needs.
 #[derive(Debug)]
 struct Decoded {
     version: u8,

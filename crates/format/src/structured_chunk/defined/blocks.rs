@@ -1,4 +1,5 @@
-//! Decoding of irregular hyperslabs: unions of blocks.
+//! Decoding of the defined elements of a structured chunk from an irregular hyperslab: a union of
+//! blocks.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -127,8 +128,9 @@ fn bad_corner(reader: &Reader<'_>, start: u64, end: u64, size: u64) -> FormatErr
     reader.corrupt("ending offset", expected, end)
 }
 
-/// A merge of several blocks of defined elements into ascending runs. The blocks must be disjoint,
-/// and sorted by their starts in C order.
+/// A merger that converts several blocks of defined elements to runs: ranges of consecutive
+/// elements, in ascending order. The blocks must be disjoint, and sorted by their starts in C
+/// order.
 struct Merger {
     strides: Dims,
     builder: DefinedBuilder,
@@ -142,7 +144,8 @@ struct Merger {
     next_tall: u64,
 }
 
-/// A block of defined elements that consists of several runs.
+/// A block of defined elements that consists of several runs. A run is a range of elements that are
+/// consecutive in the chunk.
 struct TallBlock {
     /// Number of elements in each run.
     length: u64,
@@ -212,8 +215,9 @@ impl Merger {
         self.elements = self.elements.saturating_add(length);
     }
 
-    /// Checks that the total length of the runs of defined elements is within the limit. If runs
-    /// overlap, there is nothing to check: the builder of the set has refused the runs.
+    /// Checks that the number of defined elements is within the limit. Checks nothing if the
+    /// builder of the set has refused a range of elements, because the builder then reports its own
+    /// error.
     fn check_elements(&self) -> Result<()> {
         if self.builder.is_refused() { Ok(()) } else { within(self.elements, self.most_elements) }
     }
@@ -240,8 +244,9 @@ impl Merger {
         self.tall.push(TallBlock { length, counts, done });
     }
 
-    /// Adds runs of defined elements to the set, up to the offset `offset` in the chunk. The runs
-    /// belong to blocks of several runs.
+    /// Takes the runs (ranges of consecutive elements) of tall blocks that begin before `offset`,
+    /// and adds them to the set of defined elements. `offset` is the number of an element in the
+    /// chunk.
     fn take_until(&mut self, offset: u64) -> Result<()> {
         while let Some((at, length)) = self.take_run(offset) {
             self.push(at, length);
@@ -254,8 +259,8 @@ impl Merger {
         Ok(())
     }
 
-    /// Returns the offset and length of the next run of defined elements, among all blocks with
-    /// several runs. Returns `None` if no run begins before `offset`.
+    /// Takes the next run of consecutive defined elements among all blocks that have several runs.
+    /// Returns its offset and length, or `None` if no run begins before `offset`.
     fn take_run(&mut self, offset: u64) -> Option<(u64, u64)> {
         let mut first = self.upcoming.peek_mut().filter(|first| first.0.0 < offset)?;
         let Reverse((at, number)) = *first;
@@ -269,8 +274,8 @@ impl Merger {
 }
 
 impl TallBlock {
-    /// Advances to the next run of a block of defined elements. Returns the distance between the
-    /// starts of the two runs, or `None` after the last run.
+    /// Steps to the next run of consecutive elements in a block of defined elements. Returns the
+    /// distance between the starts of the two runs, or `None` after the last run.
     fn step(&mut self, strides: &[u64]) -> Option<u64> {
         let mut back = 0_u64;
         for ((done, count), stride) in self.done.iter_mut().zip(&self.counts).zip(strides).rev() {

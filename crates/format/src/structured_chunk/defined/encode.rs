@@ -1,4 +1,4 @@
-//! Encoding of the defined elements of a chunk.
+//! Encoding of the defined elements of a structured chunk.
 
 use hyperslab_dataspace::{Corners, Dataspace, DefinedSet, Hyperslab, Selection};
 use hyperslab_exact::to_u64;

@@ -87,8 +87,8 @@ fn in_order(set: DefinedSet) -> DecodedDefined {
     DecodedDefined { stored: set.len(), set, order: None }
 }
 
-/// Converts an error of a set of defined elements to another error: elements lie outside of the
-/// structured chunk.
+/// Creates an error about defined elements that lie outside of the structured chunk. `error` is the
+/// cause.
 fn outside(error: hyperslab_dataspace::DataspaceError) -> FormatError {
     FormatError::corrupt(NAME, "selection", "elements of the chunk", error)
 }

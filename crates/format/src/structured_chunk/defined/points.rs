@@ -1,4 +1,4 @@
-//! Decoding of point lists.
+//! Decoding of the defined elements of a structured chunk from a list of points.
 
 use std::cmp::Reverse;
 

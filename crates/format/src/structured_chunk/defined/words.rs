@@ -1,4 +1,4 @@
-//! Coordinates of 2, 4 or 8 bytes.
+//! Coordinates of 2, 4 or 8 bytes, in the encoded defined elements of a structured chunk.
 
 /// A little-endian integer of 2, 4 or 8 bytes: a coordinate in an encoded set of defined elements.
 pub(super) trait Word: Copy {
