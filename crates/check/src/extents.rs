@@ -88,14 +88,14 @@ pub(crate) struct Overlap {
     pub(crate) kinds: [BlockKind; 2],
 }
 
-/// The number of claimed ranges of bytes at which adjacent claims are joined for the first time.
+/// The number of recorded byte ranges at which the check joins adjacent ranges for the first time.
+/// Each range belongs to a block of the file.
 const FIRST_JOIN_CLAIMS: usize = 1 << 20;
 /// The largest number of overlaps between file blocks that are recorded.
 const MAX_OVERLAPS: usize = 1000;
 
-/// All ranges of bytes that blocks of the file claim. The check joins adjacent claims of one kind
-/// from time to time. Memory therefore grows with the number of gaps and changes of kind in the
-/// file, not with the number of blocks.
+/// All ranges of bytes that blocks of the file use. The check joins adjacent ranges of blocks of
+/// the same kind from time to time, so that the list stays short even if the file has many blocks.
 #[derive(Debug)]
 pub(crate) struct Extents {
     claims: Vec<Claim>,
@@ -108,8 +108,8 @@ impl Extents {
         Self { claims: Vec::new(), next_join: FIRST_JOIN_CLAIMS, overlaps: Vec::new() }
     }
 
-    /// Claims `length` bytes of the file at the address `start` for a block of the given kind. A
-    /// length of 0 claims nothing.
+    /// Claims `length` bytes of the file at the address `start` for a block of the given kind:
+    /// records that the block uses these bytes. A length of 0 claims nothing.
     pub(crate) fn claim(&mut self, start: u64, length: u64, kind: BlockKind) {
         if length == 0 {
             return;

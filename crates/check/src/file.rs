@@ -80,8 +80,8 @@ pub(crate) struct ObjectUse {
     pub(crate) bytes: ObjectBytes,
 }
 
-/// The base of the limit on decoded bytes for the check of a file. The limit also grows by
-/// `DECODED_BYTES_PER_BYTE` bytes for each byte of the file.
+/// The fixed part of the limit on decoded bytes in the check of a file. The limit is the sum of
+/// this number and of `DECODED_BYTES_PER_BYTE` bytes for each byte of the file.
 const MIN_DECODED_BYTES: u64 = 1 << 30;
 const DECODED_BYTES_PER_BYTE: u64 = 4096;
 
@@ -164,9 +164,8 @@ impl Checker {
         stated == found
     }
 
-    /// Records the reason why a block of the file could not be read. The finding is a remark if the
-    /// checker itself lacks a filter or reaches a limit, and otherwise a fault. Unknown versions
-    /// and kinds of metadata are faults.
+    /// Records that a block of the file could not be read, with the reason. The finding is a remark
+    /// if the checker lacks a filter or reaches a limit of its own. Otherwise it is a fault.
     pub(crate) fn failed(&mut self, structure: &'static str, address: Address, error: &Error) {
         let text = error.to_string();
         let unknown_filter = matches!(error, Error::Filter { source: FilterError::Unsupported { .. }, .. });
@@ -180,8 +179,8 @@ impl Checker {
         }
     }
 
-    /// Returns the decoded structure of a decoding result. Records a decoding error as a finding,
-    /// and returns `None`.
+    /// Returns the structure that a decoder has decoded. If the decoder failed, records its error
+    /// as a finding and returns `None`.
     pub(crate) fn decoded<T>(
         &mut self,
         structure: &'static str,
@@ -197,8 +196,8 @@ impl Checker {
         }
     }
 
-    /// Returns the value that was read from the file. Records a read error of the engine as a
-    /// finding, and returns `None`.
+    /// Returns the value that was read from the file. If the read failed, notes the error as a
+    /// finding and returns `None`.
     pub(crate) fn read_or_note<T>(
         &mut self,
         structure: &'static str,
@@ -330,21 +329,22 @@ impl Checker {
         self.to_check.push(address);
     }
 
-    /// Calls a function that changes the byte counts of the object under check.
+    /// Calls a function that changes the byte counts of the object under check. Does nothing if no
+    /// object is under check.
     pub(crate) fn of_object(&mut self, change: impl FnOnce(&mut ObjectBytes)) {
         if let Some(known) = self.current_header.and_then(|at| self.objects.get_mut(&at)) {
             change(&mut known.bytes);
         }
     }
 
-    /// Sets the object to which later findings of the check refer.
+    /// Makes the object at an address the object under check, to which later findings refer.
     pub(crate) fn go_to(&mut self, address: Option<Address>) {
         self.current_header = address;
         self.current_link = address.and_then(|address| self.objects.get(&address)).map(|known| known.link);
     }
 
-    /// Returns the path that the names of the recorded link number `link` and of the links before
-    /// it form.
+    /// Returns the path that ends with the recorded link number `link`. The path consists of the
+    /// names of the links from the root group to this link.
     fn path(&self, link: u32) -> String {
         let mut names = Vec::new();
         let mut at = link;

@@ -183,8 +183,8 @@ impl<'a> BlockRuns<'a> {
         true
     }
 
-    /// Copies the current coordinate of one dimension into the start of the next run of elements.
-    /// The iterator over a union of blocks returns this run.
+    /// Stores the current coordinate of one dimension in the run of elements that an iterator over
+    /// a union of blocks returns next.
     fn show(&mut self, dimension: usize) {
         let band = self.levels.get(dimension).and_then(|level| level.band);
         if let (Some((_, at, _)), Some(to)) = (band, self.start.get_mut(dimension)) {

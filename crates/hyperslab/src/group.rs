@@ -286,8 +286,8 @@ impl Group {
         })
     }
 
-    /// Returns the group's choice about the creation order of its links: not tracked, tracked, or
-    /// tracked and indexed.
+    /// Returns the group's tracking of the order in which its links are created: not tracked,
+    /// tracked, or tracked and indexed.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the group is damaged.
@@ -301,8 +301,9 @@ impl Group {
         ))
     }
 
-    /// Returns the position in the order of creation for the next new link of the group. Returns
-    /// `None` if the group does not track this order. Removed links count until the group is empty.
+    /// Returns the position in the order of creation that the next new link of the group gets.
+    /// Returns `None` if the group does not track this order. The positions of removed links are
+    /// not used again until the group is empty.
     ///
     /// ```
     /// # use hyperslab::{CreationOrder, FileOptions, GroupOptions};

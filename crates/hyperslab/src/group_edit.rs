@@ -127,7 +127,7 @@ pub(crate) fn charset(name: &str) -> CharacterSet {
 }
 
 impl Group {
-    /// Runs `work` with the right to change the group's file. `subject` is the context of errors.
+    /// Changes the group's file: runs `work` with exclusive access. Errors get `subject` as context.
     pub(crate) fn change<T>(
         &self,
         subject: impl FnOnce() -> String,
@@ -173,8 +173,8 @@ impl Group {
         Ok(outcome)
     }
 
-    /// Calls `make` with the right to change the file and with the address of this group. The
-    /// group's changes are written later.
+    /// Adds to this group: calls `make` with exclusive access to the file and with the address of
+    /// the group. The group's changes are written later.
     pub(crate) fn add_here<T>(
         &self,
         subject: impl FnOnce() -> String,
@@ -231,7 +231,7 @@ impl Group {
         Ok((group, last))
     }
 
-    /// Returns the address of a group's subgroup `name`. Creates the subgroup if it is missing.
+    /// Returns the address of the subgroup `name` of a group, which is created if it is missing.
     fn enter(&self, edit: &mut Edit<'_>, group: Address, name: &str) -> Result<Address> {
         use hyperslab_engine::ops::objects::{self, ObjectHeader, ObjectKind};
         let container = &self.file().container;

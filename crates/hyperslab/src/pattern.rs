@@ -83,8 +83,9 @@ impl PathPattern {
 }
 
 impl Token {
-    /// Matches one token of a path pattern against the text. Takes all lengths of the text's start
-    /// that the previous tokens match. Returns all lengths that the tokens up to this token match.
+    /// Advances the match of a path pattern by one token. `matched` states, for each length, if the
+    /// previous tokens match a start of the text of this length. Returns the same for the tokens up
+    /// to this one.
     fn step(self, matched: &[bool], text: &[char]) -> Vec<bool> {
         let mut running = false;
         // The state of the previous length, and the character between the previous and the current

@@ -76,8 +76,8 @@ const MAX_FILE_LENGTHS: u64 = 16;
 /// The smallest limit on the variable-length data of one read, in bytes.
 const MIN_CONTENT_LIMIT_BYTES: u64 = 1 << 30;
 
-/// The number of bytes, and of elements, at which a thread updates the shared memory budget. All
-/// threads of one read of variable-length data share this budget.
+/// The number of bytes, or of elements, after which a thread subtracts its memory from the shared
+/// memory budget. All threads of one read of variable-length data share this budget.
 const BATCH_BYTES: usize = 1 << 14;
 
 /// The estimated overhead in bytes of one memory allocation for variable-length data.
@@ -117,8 +117,8 @@ impl ByteBudget {
 }
 
 impl ReadBudget {
-    /// Subtracts the memory for variable-length data from the memory budget of a read. The data
-    /// belong to at most `BATCH_BYTES` elements and have `bytes` bytes in total.
+    /// Takes the memory for variable-length data of a batch of elements from the memory budget of a
+    /// read. The batch has at most `BATCH_BYTES` elements, and the data has `bytes` bytes in total.
     fn take(&self, elements: usize, bytes: usize) -> Result<()> {
         let (elements, bytes) = (to_u64(elements), to_u64(bytes));
         self.contents.take(bytes)?;
@@ -126,22 +126,22 @@ impl ReadBudget {
         self.held.take(bytes + elements * ALLOCATION_BYTES)
     }
 
-    /// Subtracts the memory for the variable-length data of one element from the memory budget of a
+    /// Takes the memory for the variable-length data of one element from the memory budget of a
     /// read.
     pub(crate) fn take_one(&self, bytes: usize) -> Result<()> {
         // An empty value needs no allocation.
         if bytes == 0 { Ok(()) } else { self.take(1, bytes) }
     }
 
-    /// Subtracts the memory for `count` values from the memory budget of a read, and allocates a
-    /// vector for them.
+    /// Allocates a vector for `count` values, and subtracts its memory from the memory budget of a
+    /// read.
     pub(crate) fn vector<T>(&self, count: usize) -> Result<Vec<T>> {
         self.hold(count, size_of::<T>())?;
         memory::reserve(count, "read")
     }
 
-    /// Subtracts the memory for `count` values of `size` bytes from the memory budget of a read,
-    /// and allocates a buffer for them.
+    /// Allocates a buffer for `count` values of `size` bytes, and subtracts its memory from the
+    /// memory budget of a read.
     pub(crate) fn buffer(&self, count: usize, size: usize) -> Result<Vec<u8>> {
         memory::reserve(to_usize(self.hold(count, size)?)?, "read")
     }
@@ -190,8 +190,8 @@ impl Stored {
         self
     }
 
-    /// Returns datatype conversions with the heap that holds the variable-length data of the stored
-    /// elements.
+    /// Adds to datatype conversions the heap that holds the variable-length data of the stored
+    /// elements, and returns the conversions.
     pub(crate) fn conversions(&self, conversions: Conversions) -> Conversions {
         match &self.foreign {
             Some(foreign) => {
@@ -368,7 +368,8 @@ impl Stored {
         Ok(owned)
     }
 
-    /// Returns a reader of the stored elements' variable-length data.
+    /// Returns a reader of the contents of variable-length elements: the data in heaps to which the
+    /// stored elements refer.
     fn contents(&self) -> VariableLengthReader<'_> {
         let container = &self.file.container;
         VariableLengthReader::new(&container.store, &container.heap, self.foreign.as_deref())

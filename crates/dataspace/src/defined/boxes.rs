@@ -16,8 +16,8 @@ pub(super) struct LinearBox {
     pub(super) span: u64,
 }
 
-/// The mark of a box of defined elements that was joined to another box. The mark stands in the
-/// field for the span of offsets, and no real box has this span.
+/// A mark for boxes of defined elements that are already a part of another box. The mark replaces
+/// the box's span (the distance between its two corners). No real box has this span.
 const JOINED_SPAN: u64 = u64::MAX;
 
 impl LinearBox {

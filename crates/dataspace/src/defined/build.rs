@@ -13,8 +13,8 @@ const OUT_OF_ORDER: DataspaceError = DataspaceError::Invalid {
     problem: "is out of order or outside of the box",
 };
 
-/// A builder of a set of defined elements. The offsets of elements in the chunk must be added in
-/// ascending order.
+/// A builder of a set of defined elements: the elements of a chunk that have a stored value. The
+/// offsets of these elements in the chunk must be added in ascending order.
 ///
 /// ```
 /// use hyperslab_dataspace::DefinedBuilder;
@@ -105,9 +105,9 @@ impl DefinedBuilder {
         self.store = Store::Runs(runs);
     }
 
-    /// Returns whether an offset added to the set of defined elements was out of order or outside
-    /// of the chunk. In this case [`finish`](Self::finish) returns an error, even if later offsets
-    /// are valid.
+    /// Returns whether the builder of a set of defined elements has refused an offset, because the
+    /// offset was out of order or outside of the chunk. In this case [`finish`](Self::finish)
+    /// returns an error.
     #[inline]
     pub fn is_refused(&self) -> bool {
         self.rejected

@@ -27,8 +27,9 @@ pub use corners::Corners;
 pub use segments::{Segment, SegmentSource, Segments};
 use store::{Offset, OffsetRun, Store, gallop};
 
-/// The set of defined elements of a chunk. The shape of the chunk is `dims`. An offset is the
-/// position of an element in the chunk, in C order.
+/// The set of defined elements of a chunk of a sparse dataset: the elements that have a stored
+/// value. The shape of the chunk is `dims`. An offset is the position of an element in the chunk,
+/// in C order.
 ///
 /// ```
 /// use hyperslab_dataspace::{DefinedSet, Region};
@@ -135,7 +136,8 @@ impl DefinedSet {
         }
     }
 
-    /// Returns the number of defined elements of a chunk with offsets below `offset`.
+    /// Returns the rank of the offset `offset` in the set of defined elements of a chunk: the
+    /// number of defined elements with lower offsets.
     pub fn rank(&self, offset: u64) -> u64 {
         match &self.store {
             Store::Offsets32(offsets) => store::count(offsets.partition_point(|at| at.get() < offset)),

@@ -28,8 +28,8 @@ use crate::{BoxPosition, DataspaceError, Dims, Tiling};
 
 pub use tile::{ConvertRun, Tile, TileScratch};
 
-/// The buffer in memory that receives selected elements, with the shape and the position of the
-/// selection in the buffer.
+/// The target of a read: a buffer in memory that receives the selected elements of many chunks,
+/// with the shape and the position of the selection in the buffer.
 #[derive(Debug)]
 pub struct Canvas<'a> {
     bytes: &'a mut [u8],
@@ -82,8 +82,8 @@ impl<'a> Canvas<'a> {
     }
 
     /// Returns the tiles of a canvas for a list of chunks. A tile is the part of the target buffer
-    /// for the selected elements of one chunk. The scaled coordinates of the chunks must ascend
-    /// strictly in C order.
+    /// for the selected elements of one chunk. The coordinates of the chunks must ascend strictly
+    /// in C order.
     ///
     /// # Errors
     /// [`DataspaceError::Invalid`] if the chunks do not ascend, or if the shapes of tiling and

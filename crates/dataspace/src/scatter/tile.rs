@@ -64,8 +64,8 @@ impl<'c> Tile<'c> {
         self.parts.is_empty()
     }
 
-    /// Returns the range of elements of the tile's chunk, in C order, from the first selected
-    /// element to the last selected element.
+    /// Returns the range of elements that a tile needs from its chunk: from the first to the last
+    /// selected element of the chunk, in C order.
     pub fn source(&self) -> Range<u64> {
         let start = self.parts.iter().map(|part| part.src).min().unwrap_or(0);
         start..self.parts.iter().map(Pattern::src_end).max().unwrap_or(0)

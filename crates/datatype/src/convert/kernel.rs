@@ -32,9 +32,9 @@ pub trait Kernel: std::fmt::Debug + Send + Sync {
         run_packed(self, source, destination)
     }
 
-    /// Returns the parts of an element that this conversion kernel converts separately. The kernel
-    /// of an enclosing compound then converts the parts itself. Returns `None` unless an element of
-    /// the given sizes is a single compound value.
+    /// Returns the parts of an element that this conversion kernel converts separately, so that the
+    /// kernel of an enclosing compound can convert the parts itself. Returns `None` unless an
+    /// element of the given sizes is a single compound value.
     fn parts(&self, source_size: usize, destination_size: usize) -> Option<&[ElementPart]> {
         let _ = (source_size, destination_size);
         None

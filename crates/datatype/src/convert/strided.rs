@@ -102,8 +102,7 @@ impl<'a> Strided<'a> {
         self.bytes.chunks(self.stride).filter_map(move |chunk| chunk.get(..size)).take(self.len())
     }
 
-    /// Returns a view of some elements of a view of strided elements. `elements` is the range of
-    /// their numbers.
+    /// Returns a view of the elements with the numbers `elements` in this view of strided elements.
     pub(super) fn slice(&self, elements: &Range<usize>) -> Self {
         let Range { start, end } = byte_range(elements, self.size, self.stride);
         let bytes = self.bytes.split_at(end).0.split_at(start).1;
@@ -189,8 +188,8 @@ impl<'a> StridedMut<'a> {
         self.bytes.chunks_mut(self.stride).filter_map(move |chunk| chunk.get_mut(..size))
     }
 
-    /// Returns a mutable view of some elements of a view of strided elements. `elements` is the
-    /// range of their numbers.
+    /// Returns a mutable view of the elements with the numbers `elements` in this view of strided
+    /// elements.
     pub(super) fn slice(&mut self, elements: &Range<usize>) -> StridedMut<'_> {
         let Range { start, end } = byte_range(elements, self.size, self.stride);
         let bytes = self.bytes.split_at_mut(end).0.split_at_mut(start).1;

@@ -89,8 +89,8 @@ impl<'a> Chunks<'a> {
         })
     }
 
-    /// Calls `visit` with each stored chunk of the dataset until `visit` breaks. Holds the right to
-    /// read the file during the calls.
+    /// Calls `visit` with each stored chunk of the dataset until `visit` breaks. Holds shared
+    /// access to the structure of the file during the calls.
     fn walk(&self, visit: &mut dyn FnMut(ChunkInfo) -> ControlFlow<()>) -> Result<()> {
         let (source, _reading) = self.source()?;
         let mut stopped = false;

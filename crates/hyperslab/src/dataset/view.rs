@@ -7,7 +7,7 @@ use crate::H5Type;
 
 impl Dataset {
     /// Returns an array view of all elements of the dataset without a copy. Returns `None` unless
-    /// all of these conditions hold:
+    /// the file holds the elements in memory in the form of the Rust type `T`:
     ///
     /// - The dataset is contiguous, and the datatype is that of `T` in this machine's byte order.
     /// - The file is open for reading only, and is held in memory or mapped into it

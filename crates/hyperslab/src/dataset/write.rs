@@ -13,8 +13,8 @@ use super::data::{self, ArrayData};
 use crate::{Dataspace, Datatype, H5Type, IntoSelection, Selected, Selection};
 
 impl Dataset {
-    /// Runs `work` with the right to change the file of the dataset, while object headers may be in
-    /// editors. The context of errors names the dataset.
+    /// Changes the file of the dataset: runs `work` with exclusive access to the file. Changed
+    /// object headers may stay in memory afterwards. The context of errors names the dataset.
     pub(crate) fn change<T>(&self, work: impl FnOnce(&mut Edit<'_>) -> Result<T>) -> Result<T> {
         let file = self.object.file();
         let mut edit = file.edit_deferred().map_err(|error| self.context(error))?;
@@ -81,7 +81,7 @@ impl Dataset {
         self.write_converted(selected.selection(), memory, &bytes)
     }
 
-    /// Converts a value that selects elements, such as a slice, to a selection for the current
+    /// Resolves a value that selects elements, such as a slice, to a selection for the current
     /// shape of the dataset.
     pub(crate) fn resolve<'a>(&self, selection: impl IntoSelection + 'a) -> Result<Selected<'a>> {
         let dataspace = self.dataspace();
@@ -135,7 +135,8 @@ impl Dataset {
         file.write_elements(self.write_to(), &selection, from).map_err(|error| self.context(error))
     }
 
-    /// Returns the value by which the engine's write operations identify the dataset.
+    /// Returns the target for a write to the dataset: its address, and the distinction of virtual
+    /// datasets from other ones.
     pub(super) fn write_to(&self) -> WriteTo {
         let address = self.object.address();
         if self.is_virtual() { WriteTo::Virtual(address) } else { WriteTo::Own(address) }

@@ -8,16 +8,16 @@ use hyperslab_engine::ops::{MemberRange, Members};
 use hyperslab_engine::{Error, Result};
 use hyperslab_vfd::{Access, Driver, DriverError, Family, FamilyPattern, Multi, MultiMember, Sec2};
 
-/// Member files that were found by their names. The files together hold an HDF5 file, which does
-/// not state the names of its members.
+/// Member files that the file names beside an HDF5 file suggest. The file itself does not state the
+/// names of its members.
 pub(super) enum GuessedMembers {
     Family(Family),
     Multi(Multi),
     Invalid(Error),
 }
 
-/// Returns the member files that may hold the missing bytes of the HDF5 file at `path`. The search
-/// uses only file names.
+/// Returns the member files of the HDF5 file at `path` that the names of files beside it suggest.
+/// The contents of the files are not compared.
 pub(super) fn guessed_members(path: &Path, access: Access) -> Option<GuessedMembers> {
     if FamilyPattern::of_first_member(path).any(|pattern| pattern.member(1).is_file()) {
         return Some(
@@ -223,8 +223,8 @@ impl MemberName {
         Ok(Self { before, has_base, after })
     }
 
-    /// Returns the name of the whole file that the member file name `name` contains, or `None` if
-    /// `name` does not match the pattern of this member.
+    /// Returns the base of the member file name `name`: the name of the whole file, which is a part
+    /// of it. Returns `None` if `name` does not match the pattern of this member.
     fn base<'a>(&self, name: &'a str) -> Option<&'a str> {
         if !self.has_base {
             return (name == self.before).then_some("");

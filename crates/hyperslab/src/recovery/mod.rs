@@ -98,10 +98,10 @@ impl Recovery {
         self
     }
 
-    /// Sets whether salvage searches the damaged file for objects without links if a part of the
+    /// Sets whether salvage searches a damaged file for objects without links, if a part of the
     /// file is lost: yes by default. The search may also find objects that were deleted before the
-    /// damage. If the links to an object are known but cannot be created, for instance because two
-    /// links have the same name, the object is copied to `/lost+found` in both cases.
+    /// damage. With either setting, an object whose links cannot be created is copied to
+    /// `/lost+found`, for instance because two links have the same name.
     #[must_use]
     pub fn search(mut self, yes: bool) -> Self {
         self.search = yes;
@@ -337,8 +337,8 @@ impl Recovery {
         }
     }
 
-    /// Returns the options for the new file of a salvage. Fixed properties, such as the sizes of
-    /// addresses, are equal to those of the damaged file.
+    /// Returns the options for the new file of a salvage, which is like the damaged file: it has
+    /// the same fixed properties, such as the sizes of addresses.
     fn like(&self, source: &OpenFile) -> FileOptions {
         let info = crate::FileInfo::of(&source.container);
         let options = FileOptions::new()

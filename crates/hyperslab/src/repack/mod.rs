@@ -175,8 +175,9 @@ impl<'a> Repack<'a> {
         Ok(self)
     }
 
-    /// Sets the filters for one section of structured chunks in a repack, in place of the filters
-    /// of [`filters`](Self::filters). The filters are for the datasets whose paths match a pattern.
+    /// Sets the filters for one section of structured chunks in a repack. They apply to the
+    /// datasets whose paths match a pattern, and replace the filters of [`filters`](Self::filters)
+    /// for this section.
     ///
     /// ```
     /// use hyperslab::{FileOptions, Repack, RepackLayout, Section, filter::FilterSpec};
@@ -277,8 +278,8 @@ impl<'a> Repack<'a> {
         self
     }
 
-    /// Sets the smallest dataset, in bytes of all elements, to which the repack applies the filters
-    /// of [`filters`](Self::filters). Smaller datasets keep their filters.
+    /// Sets the smallest size of a dataset, in bytes of all elements, from which on the repack
+    /// applies the filters of [`filters`](Self::filters). Smaller datasets keep their filters.
     ///
     /// ```
     /// use hyperslab::{FileOptions, Repack, filter::FilterSpec};

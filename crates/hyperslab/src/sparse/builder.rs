@@ -59,8 +59,8 @@ impl SparseOptions {
     }
 
     /// Returns the shape of structured chunks of about `elements_for` elements for a new dataset.
-    /// The chunk is a hypercube, except that no side is longer than the dimension. If the first of
-    /// three or more dimensions is unlimited, chunks have size 1 along it, because such datasets
+    /// Usually all sides are equal, except that no side is longer than the dimension. If the first
+    /// of three or more dimensions is unlimited, chunks have size 1 along it, because such datasets
     /// grow step by step.
     pub(crate) fn chunk_for(&self, dataspace: &Dataspace) -> Result<Vec<u64>> {
         if !matches!(dataspace, Dataspace::Simple(_)) {

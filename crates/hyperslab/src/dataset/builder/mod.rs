@@ -229,8 +229,9 @@ impl DatasetBuilder {
         self
     }
 
-    /// Leaves chunks that extend past the edge of the new dataset unfiltered (library version 1.10
-    /// and later; not with one unlimited dimension in files whose lengths have less than 8 bytes).
+    /// Leaves edge chunks unfiltered: chunks that extend past the dimensions of the new dataset.
+    /// Requires library version 1.10 or later. Not supported with exactly one unlimited dimension
+    /// in files whose lengths have less than 8 bytes.
     pub fn unfiltered_edges(mut self) -> Self {
         self.edges_unfiltered = true;
         self
@@ -384,8 +385,8 @@ impl DatasetBuilder {
         &self.group
     }
 
-    /// Returns three values from the builder: the description of the new dataset, its virtual
-    /// mappings, and the committed datatype, which must stay open while the dataset is created.
+    /// Prepares the creation of the dataset that the builder describes. Returns the description,
+    /// the virtual mappings, and the committed datatype, which must stay open during the creation.
     fn prepare(self) -> Result<(NewDataset, Vec<StoredMapping>, Option<CommittedDatatype>)> {
         let mappings = match &self.storage {
             Storage::Virtual(mappings) => mappings.iter().map(VirtualMapping::stored).collect(),
