@@ -1,4 +1,4 @@
-//! Chunks: their extents in the file, their coordinates, and their elements.
+//! Chunks of datasets: their extents in the file, their coordinates, and their elements.
 
 use std::cmp::Ordering;
 

@@ -70,7 +70,7 @@ impl BlockKind {
     }
 }
 
-/// A claimed range of bytes of the file, and the kind of the block that claims the range.
+/// A range of bytes of the file that a block uses, with the kind of the block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Claim {
     start: u64,
@@ -78,7 +78,7 @@ struct Claim {
     kind: BlockKind,
 }
 
-/// A range of bytes of the file that two blocks claim.
+/// A range of bytes of the file that two blocks use at the same time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Overlap {
     /// Start of the shared extent.
@@ -121,8 +121,8 @@ impl Extents {
         }
     }
 
-    /// Sorts the claimed ranges of bytes, records overlaps, and joins adjacent claims of one kind.
-    /// Afterwards no two claims overlap.
+    /// Joins adjacent byte ranges of blocks of one kind, and records overlaps of ranges. Afterwards
+    /// the ranges are sorted, and no two ranges overlap.
     fn join(&mut self) {
         self.claims.sort_unstable();
         let mut joined: Vec<Claim> = Vec::new();
@@ -148,8 +148,8 @@ impl Extents {
         self.claims = joined;
     }
 
-    /// Returns the overlaps of claimed ranges, and the ranges of bytes of the file from 0 to `end`
-    /// that no block claims.
+    /// Returns the ranges of bytes that two blocks use, and the ranges of bytes of the file from 0
+    /// to `end` that no block uses.
     pub(crate) fn finish(mut self, end: u64) -> (Vec<Overlap>, Vec<Range<u64>>) {
         self.join();
         let mut gaps = Vec::new();

@@ -213,8 +213,8 @@ impl Checker {
         }
     }
 
-    /// Claims bytes of the file for a block of raw data, or for a metadata block at its first
-    /// visit. Returns true if all bytes lie in the file.
+    /// Claims bytes of the file for a block of raw data or metadata: records that the block uses
+    /// these bytes. Must be called once for each block. Returns true if all bytes lie in the file.
     pub(crate) fn claim(
         &mut self,
         structure: &'static str,
@@ -259,8 +259,9 @@ impl Checker {
         }
     }
 
-    /// Claims bytes of the file for a metadata block to which only one structure may refer. Returns
-    /// true at the first visit of the block, if the bytes lie in the file.
+    /// Claims the bytes of a metadata block: records that the block uses these bytes of the file.
+    /// Only one structure may refer to the block. Returns true at the first visit of the block, if
+    /// the bytes lie in the file.
     pub(crate) fn enter(
         &mut self,
         structure: &'static str,
@@ -275,7 +276,7 @@ impl Checker {
         self.claim(structure, address, length, kind)
     }
 
-    /// Claims the bytes of a metadata block of the file and returns them.
+    /// Returns the bytes of a metadata block of the file, and records that the block uses them.
     pub(crate) fn block_bytes(
         &mut self,
         structure: &'static str,
@@ -290,7 +291,7 @@ impl Checker {
         self.read_or_note(structure, address, bytes)
     }
 
-    /// Claims the bytes of a metadata block of the file and returns the decoded block.
+    /// Returns a decoded metadata block of the file, and records that the block uses its bytes.
     pub(crate) fn block<T: Structure>(
         &mut self,
         address: Address,

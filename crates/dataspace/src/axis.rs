@@ -1,4 +1,4 @@
-//! One dimension of a regular hyperslab within an extent.
+//! The coordinates that a regular hyperslab selects along one dimension of a dataspace.
 
 use std::ops::Range;
 

@@ -1,9 +1,10 @@
-//! The runs of a union of blocks. A sweep along each dimension finds them.
+//! The runs of elements in a union of blocks of a selection. An iteration along each dimension
+//! finds them.
 //!
 //! In the slowest dimension, the edges of the blocks divide the extent into bands. All coordinates
-//! of a band have the same active blocks. Each band is swept in the next dimension, with its active
-//! blocks only. In the fastest dimension the blocks are intervals. Only the current band of each
-//! dimension is in memory.
+//! of a band have the same active blocks. For each band, the iteration continues in the next
+//! dimension, with the active blocks only. In the fastest dimension the blocks are intervals. Only
+//! the current band of each dimension is in memory.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! Copying of boxes between arrays.
+//! Copying of boxes of elements between arrays in memory.
 
 use smallvec::SmallVec;
 
@@ -172,7 +172,7 @@ impl Nest {
         Self { run, rows, outer: nested.collect() }
     }
 
-    /// Copies all runs of bytes that the nested loops visit from `src` to `dst`, starting at the
+    /// Copies bytes from `src` to `dst`: all runs that the nested loops visit, starting at the
     /// given offsets. Skips runs that exceed a slice.
     pub(crate) fn copy(&self, src: &[u8], src_base: usize, dst: &mut [u8], dst_base: usize) {
         self.for_each_plane(src_base, dst_base, |src_at, dst_at, rows| {

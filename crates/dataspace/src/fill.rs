@@ -1,4 +1,4 @@
-//! Filling of buffers and boxes with one element.
+//! Filling of buffers, and of boxes in arrays, with copies of one element.
 
 use crate::copy::{Nest, Strides};
 use crate::error::Result;

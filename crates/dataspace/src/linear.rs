@@ -1,4 +1,4 @@
-//! Selections as runs of elements in C order of the array.
+//! Selections as runs of elements that are contiguous in a C-order array.
 
 use std::borrow::Cow;
 

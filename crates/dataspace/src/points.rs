@@ -1,4 +1,4 @@
-//! Lists of single elements.
+//! Lists of single selected elements: point selections.
 
 use hyperslab_exact::to_u64;
 

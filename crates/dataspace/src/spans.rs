@@ -1,4 +1,4 @@
-//! A set of elements as a tree of spans.
+//! A set of selected elements as a tree of spans (intervals of coordinates).
 //!
 //! A span is an interval of coordinates of one dimension, starting with the slowest. All
 //! coordinates of a span have the same selected elements in the faster dimensions: the span's

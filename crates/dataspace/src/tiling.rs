@@ -81,13 +81,13 @@ impl Tiling {
         Ok(Self { axes, extent, chunk, strides, shape })
     }
 
-    /// Returns the number of selected coordinates in each dimension. A grid of chunks divides the
-    /// selection.
+    /// Returns the shape of the selection that the chunks divide: the number of selected
+    /// coordinates in each dimension.
     pub fn shape(&self) -> &[u64] {
         &self.shape
     }
 
-    /// Returns the shape of the chunks. The grid of chunks divides the selection.
+    /// Returns the shape of the chunks that divide the selection.
     pub fn chunk(&self) -> &[u64] {
         &self.chunk
     }

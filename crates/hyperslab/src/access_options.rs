@@ -297,7 +297,7 @@ impl<M> AccessOptions<M> {
         self
     }
 
-    /// Returns the options of the engine's metadata store, for a file that is open for writing or
+    /// Returns the options for the metadata store of the engine. The file is open for writing or
     /// for reading only.
     pub(crate) fn store(&self, write: bool) -> StoreOptions {
         let bounds = self.libver.unwrap_or(LibverBounds::DEFAULT);

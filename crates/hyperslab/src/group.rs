@@ -357,8 +357,8 @@ impl Group {
         self.object.follow(path)
     }
 
-    /// Opens the object with the identity `token` in the file of this group. If the group was
-    /// opened through an external link, this file is the target of the link.
+    /// Opens the object with the identity `token` in the file that contains this group. If the
+    /// group was opened through an external link, this is the file to which the link leads.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");

@@ -127,7 +127,7 @@ pub(crate) fn charset(name: &str) -> CharacterSet {
 }
 
 impl Group {
-    /// Changes the group's file: runs `work` with exclusive access. Errors get `subject` as context.
+    /// Changes the group's file: runs `work` with exclusive access. `subject` is the error context.
     pub(crate) fn change<T>(
         &self,
         subject: impl FnOnce() -> String,

@@ -138,7 +138,7 @@ pub enum AllocationTime {
 }
 
 impl FillTime {
-    /// Returns the number by which the file stores this fill value write time.
+    /// Returns the number that the file stores for this time of writing fill values.
     pub(crate) fn stored(self) -> FillWriteTime {
         match self {
             Self::Allocation => FillWriteTime::ON_ALLOCATION,
@@ -150,7 +150,7 @@ impl FillTime {
 }
 
 impl AllocationTime {
-    /// Returns the number by which the file stores this allocation time.
+    /// Returns the number that the file stores for this time of allocating space.
     pub(crate) fn stored(self) -> StoredAllocationTime {
         match self {
             Self::Default => StoredAllocationTime::DEFAULT,

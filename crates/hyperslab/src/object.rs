@@ -286,7 +286,7 @@ impl Object {
     }
 
     /// Returns the file that contains the object. If the path of the object contains an external
-    /// link (HDF5 File Format Specification, IV.A.2.g), this file is the target of the link.
+    /// link (HDF5 File Format Specification, IV.A.2.g), this is the file to which the link leads.
     /// References in the object refer to objects of this file.
     ///
     /// ```

@@ -33,7 +33,7 @@ enum Token {
 }
 
 impl PathPattern {
-    /// Parses the text of a path pattern.
+    /// Creates a path pattern from its text.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the pattern is empty or ends with

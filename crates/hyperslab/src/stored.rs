@@ -1,4 +1,4 @@
-//! Elements in the stored form.
+//! Elements of datasets and attributes in the stored form.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};

@@ -6,8 +6,8 @@ use crate::known::Known;
 use crate::{Dataset, File};
 
 impl File {
-    /// Makes this process the SWMR writer of the file. From now on SWMR readers of hyperslab or
-    /// libhdf5 can open the file.
+    /// Makes this process the SWMR writer of the file (single writer, multiple readers). From now
+    /// on SWMR readers of hyperslab or libhdf5 can open the file.
     ///
     /// A SWMR writer can write elements and extend datasets. All other changes return errors.
     /// Readers see the changes after each [`flush`](Self::flush). [`close`](Self::close) ends SWMR

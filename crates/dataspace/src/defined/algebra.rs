@@ -1,4 +1,4 @@
-//! Set operations on defined elements, as used by writes, erasures and resizing.
+//! Set operations on sets of defined elements. Writes, erasures and resizing use them.
 
 use super::cursor::{Cursor, END, OffsetCursor, RunCursor};
 use super::segments::{SegmentSource, Segments};

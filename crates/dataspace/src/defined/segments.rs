@@ -1,4 +1,4 @@
-//! Assembly of the values of a set from the values of two other sets.
+//! Assembly of the values of a set of defined elements from the values of two other sets.
 
 use crate::{DataspaceError, Result};
 

@@ -137,14 +137,15 @@ pub struct Tiles<'c> {
 }
 
 impl<'c> Tiles<'c> {
-    /// Returns the remaining chunks of the list. Their tiles (parts of the target buffer) are not
-    /// taken yet.
+    /// Returns the remaining chunks of the list: those whose tiles (parts of the target buffer)
+    /// were not taken yet.
     pub fn chunks(&self) -> &'c [Dims] {
         self.chunks
     }
 
-    /// Returns as one slice the part of a canvas's target buffer for all remaining tiles. Returns
-    /// [`None`] if this part is not contiguous.
+    /// Returns the part of the target buffer for all remaining tiles as one slice. A tile is the
+    /// part for the selected elements of one chunk. Returns [`None`] if the tiles are not
+    /// contiguous.
     ///
     /// They are contiguous if every chunk is selected as a whole, and each chunk's elements follow
     /// the elements of the chunk before. The tiles remain available: a caller uses either the slice

@@ -48,8 +48,8 @@ pub(super) fn unpacking(part: &Pattern, size: usize) -> Nest {
     Nest::of_loops(size, rows)
 }
 
-/// Copies all runs of elements that the copy loops visit from the pointer `src` to the pointer
-/// `dst`.
+/// Copies elements from the pointer `src` to the pointer `dst`: all runs of elements that the
+/// nested loops visit.
 ///
 /// # Safety
 /// All reads, relative to `src` plus `src_base` bytes, lie within one allocation, and all writes,
@@ -94,7 +94,8 @@ unsafe fn copy_rows<const N: usize>(src: *const u8, dst: *mut u8, rows: StrideLo
     }
 }
 
-/// Copies the elements that the copy loops visit from the pointer `src` to the buffer `packed`.
+/// Gathers elements from the pointer `src` in the buffer `packed`: all elements that the nested
+/// loops visit, without gaps.
 ///
 /// # Safety
 /// All reads, relative to `src` plus `base` bytes, lie within one allocation, and no other code

@@ -118,8 +118,8 @@ trait To<D>: Copy {
     /// necessary.
     fn to(self) -> D;
 
-    /// Returns whether a conversion of a number raises no exception, between two number types of
-    /// this machine. Rounding of floating-point numbers is no exception.
+    /// Returns whether the conversion of a number to another number type of this machine raises no
+    /// exception. Rounding of floating-point numbers is no exception.
     fn is_exact(self) -> bool;
 }
 

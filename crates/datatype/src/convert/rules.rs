@@ -157,7 +157,8 @@ impl Conversions {
         from == to || self.across_charsets
     }
 
-    /// Rejects conversions to a compound datatype if the source compound lacks any of its members.
+    /// Requires every member of a destination compound in conversions between compounds. If the
+    /// source compound lacks one of these members, the conversion is rejected.
     ///
     /// Without this, the bytes of such a member keep the values that the destination had before, as
     /// in libhdf5. A value of a Rust type has no values before, and zeros in their place would be

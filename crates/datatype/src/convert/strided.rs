@@ -250,8 +250,8 @@ fn copy<const N: usize>(from: &Strided<'_>, to: &mut StridedMut<'_>) {
     }
 }
 
-/// Runs a conversion kernel that requires packed elements on strided elements. Copies the elements
-/// to packed blocks and back.
+/// Runs a conversion kernel on strided elements. The kernel requires packed elements, so the
+/// elements are copied to packed blocks and back.
 pub(super) fn run_packed<K: Kernel + ?Sized>(
     kernel: &K,
     source: Strided<'_>,

@@ -60,8 +60,9 @@ impl Dataset {
         Blocks(Boxes::new(&dims, &chunk, u64::from(self.datatype().size), bytes))
     }
 
-    /// Reads the elements of the dataset block by block; see [`blocks`](Self::blocks). Each item is
-    /// the region of a block and its elements. Memory holds one block at a time.
+    /// Reads the elements of the dataset block by block; see [`blocks`](Self::blocks). Each item of
+    /// the iterator contains the region of a block and the elements of the block. Memory holds one
+    /// block at a time.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");

@@ -1,4 +1,4 @@
-//! The elements of one read, from the file to Rust values.
+//! The elements that one read selects, on their way from the file to Rust values.
 
 use std::borrow::Cow;
 use std::sync::Arc;

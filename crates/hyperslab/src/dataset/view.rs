@@ -1,4 +1,4 @@
-//! Views of elements that the file holds in memory.
+//! Array views of elements of a file that is held in memory.
 
 use ndarray::ArrayViewD;
 

@@ -1,5 +1,5 @@
-//! The encoder from dynamic values to elements in memory form. Variable-length data goes to a heap
-//! in memory, from which the write converts it to the heap of the file.
+//! The encoder from dynamic values to elements in memory. Variable-length data goes to a heap in
+//! memory. The write copies it from there to the heap of the file.
 
 use std::collections::HashMap;
 

@@ -158,9 +158,9 @@ impl Recovery {
         self
     }
 
-    /// Sets the number of bytes by which repair extends the file. The extension begins at the
-    /// stated end or at the real end of the file, whichever is later. Repair stores the new end in
-    /// the superblock.
+    /// Sets the number of bytes by which repair extends the file. The extension begins at the end
+    /// that the superblock states or at the real end of the file, whichever is later. Repair stores
+    /// the new end in the superblock.
     ///
     /// ```
     /// use hyperslab::{File, Recovery};

@@ -199,8 +199,8 @@ impl DatasetBuilder {
         self
     }
 
-    /// Sets the filters of one section of the new dataset's structured chunks. They follow the
-    /// filters of all sections in the pipeline.
+    /// Sets the filters of one section of the new dataset's structured chunks. In the section's
+    /// filter pipeline, they come after the filters that apply to all sections.
     ///
     /// For an example see [`sparse`](Self::sparse).
     pub fn section_filters(mut self, section: Section, filters: &[FilterSpec]) -> Self {

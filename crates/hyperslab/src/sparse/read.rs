@@ -137,7 +137,8 @@ impl<'a> SparseView<'a> {
         Ok(foreign)
     }
 
-    /// Returns a selection of the defined elements within another selection of the dataset.
+    /// Returns the defined elements among the elements that a selection of the dataset selects. The
+    /// result is a selection.
     ///
     /// ```
     /// use hyperslab::{Region, Selection};

@@ -1,4 +1,4 @@
-//! The elements of a slab of structured chunks as compressed rows.
+//! The elements of a slab (a row of structured chunks) as compressed rows of a matrix.
 
 use hyperslab_engine::ops::sparse::{SelectedChunk, Slab, StructuredForm};
 use hyperslab_engine::{Error, Result};

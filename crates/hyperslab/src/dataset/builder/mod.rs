@@ -361,8 +361,8 @@ impl DatasetBuilder {
         finish(&group, handle, &path, description)
     }
 
-    /// Creates the dataset of the builder in `group`. `place` receives a function that creates the
-    /// dataset's object, calls this function, and links the object.
+    /// Creates the dataset of the builder in `group`. The function `place` must create the
+    /// dataset's object by a call of its last argument, and then link the object.
     pub(crate) fn create_in(
         self,
         group: &Group,
@@ -450,8 +450,8 @@ impl DatasetBuilder {
     }
 }
 
-/// A function that creates the object of a new dataset in the file and returns the object's
-/// address.
+/// A function that makes the object of a new dataset in the file. Returns the address of the object
+/// and the description of the dataset.
 pub(crate) type Make<'a> = dyn FnMut(&mut Edit<'_>) -> Result<(Address, DatasetDescription)> + 'a;
 
 fn make(
@@ -466,7 +466,7 @@ fn make(
     group.file().create_dataset_deferred(edit, new)
 }
 
-/// Returns the handle of a dataset that was just created.
+/// Finishes the creation of a dataset: returns the handle of the dataset that was just created.
 fn finish(
     group: &Group,
     handle: ObjectHandle,
