@@ -365,8 +365,8 @@ impl Checker {
         format!("/{}", names.join("/"))
     }
 
-    /// Returns the body of the first object header message of the type `kind` in the header of
-    /// another object.
+    /// Returns the body of an object header message of another object, such as a committed
+    /// datatype. The message is the first one of the type `kind`.
     pub(crate) fn committed_body(&mut self, address: Address, kind: MessageType) -> Option<Bytes> {
         if kind == MessageType::DATATYPE
             && let Some(body) = self.committed.get(&address)

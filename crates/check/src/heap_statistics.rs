@@ -142,9 +142,10 @@ impl Heap {
 }
 
 /// Compares a total that the fractal heap's header states with the total that the check has found.
-/// Records a difference as a remark if `lost` is true, otherwise as a fault. `lost` is true for a
-/// difference that libhdf5 itself can cause. It occurs when libhdf5 replaces an attribute that is
-/// the only object of a direct block. No reader needs these totals.
+/// Records a difference as a remark if `lost` is true, otherwise as a fault.
+///
+/// `lost` is true for a difference that libhdf5 itself can cause. It occurs when libhdf5 replaces
+/// an attribute that is the only object of a direct block. No reader needs these totals.
 fn total(checker: &mut Checker, address: Address, problem: &str, stated: u64, found: u64, lost: bool) {
     if lost {
         checker.remark(HEADER, address, format!("{problem}: {stated} stated, {found} found"));

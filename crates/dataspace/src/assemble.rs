@@ -24,10 +24,11 @@ use crate::{DataspaceError, Dims, Tiling};
 #[derive(Debug, Clone)]
 pub struct ChunkPart(Pattern);
 
-/// A function that chooses the source and the target of a copy loop over selected elements. Its
-/// arguments are the loop's strides in the chunk, in the packed buffer, and in a buffer for the
-/// elements of one chunk without gaps. It returns the stride of the source and the stride of the
-/// target.
+/// A function that chooses the source and the target of a copy loop over selected elements. It
+/// returns the loop's stride in the source and in the target.
+///
+/// The arguments are the loop's strides in the chunk, in the packed buffer, and in a buffer for the
+/// elements of one chunk without gaps.
 type ChooseStrides = fn(u64, u64, u64) -> (u64, u64);
 
 impl Tiling {
@@ -104,8 +105,8 @@ impl ChunkPart {
     }
 
     /// Calls `visit` with each run of selected elements that is contiguous in both the chunk and
-    /// the packed buffer. `visit` gets the position in the chunk, the position in the packed
-    /// buffer, and the length in elements.
+    /// the packed buffer. `visit` gets the run's position in the chunk, its position in the packed
+    /// buffer, and its length in elements.
     ///
     /// # Errors
     /// The first error of `visit`.
@@ -218,7 +219,8 @@ impl ChunkPart {
         Ok(Nest::of_loops(element_size, loops))
     }
 
-    /// Returns the position after the last selected element of the chunk in the packed buffer.
+    /// Returns the end of the selected elements of the chunk in the packed buffer: the position
+    /// after the last of these elements.
     fn packed_end(&self) -> u64 {
         self.0.steps.iter().fold(self.0.dst + 1, |end, step| end + (step.count.max(1) - 1) * step.dst)
     }

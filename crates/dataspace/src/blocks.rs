@@ -25,7 +25,7 @@ pub(crate) struct BlockRuns<'a> {
 }
 
 /// The state, in one dimension, of an iteration over a union of blocks of elements. The iteration
-/// divides the dimension into bands: ranges of coordinates that the same blocks contain.
+/// divides the dimension into bands: ranges of coordinates that lie in the same blocks.
 #[derive(Debug, Clone, Default)]
 struct Level {
     /// The blocks of this sweep, in ascending order of their first coordinates.
@@ -140,7 +140,7 @@ impl<'a> BlockRuns<'a> {
     }
 
     /// Advances an iterator over a union of blocks of elements to the next band of one dimension. A
-    /// band is a range of coordinates that the same blocks contain. Then starts the iteration over
+    /// band is a range of coordinates that lie in the same blocks. Then starts the iteration over
     /// the next faster dimension.
     fn next_band(&mut self, dimension: usize) -> bool {
         let Some(mut level) = self.levels.get_mut(dimension).map(std::mem::take) else { return false };
@@ -157,7 +157,7 @@ impl<'a> BlockRuns<'a> {
     }
 
     /// Finds the next band of one dimension in a union of blocks of elements, and the blocks of the
-    /// band. A band is a range of coordinates that the same blocks contain. Returns false after the
+    /// band. A band is a range of coordinates that lie in the same blocks. Returns false after the
     /// last band.
     fn find_band(&self, dimension: usize, level: &mut Level) -> bool {
         let upcoming =

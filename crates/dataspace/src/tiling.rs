@@ -180,9 +180,10 @@ impl Tiling {
     }
 
     /// Returns the selected elements of a chunk as regular patterns. Each pattern states the
-    /// positions of its elements in the chunk and in a target buffer. `base` and `target_strides`
-    /// describe the target buffer: the element at the position p in the selection has the offset
-    /// `base` + p · `target_strides`.
+    /// positions of its elements in the chunk and in a target buffer.
+    ///
+    /// `base` and `target_strides` describe the target buffer: the element at the position p in the
+    /// selection has the offset `base` + p · `target_strides`.
     pub(crate) fn parts(
         &self,
         scaled: &[u64],

@@ -325,8 +325,8 @@ impl<M> AccessOptions<M> {
         file.with_virtual_options(self.virtual_options)
     }
 
-    /// Returns a handle of the file at `path`. Links and datasets of this file can refer to other
-    /// files, which the handle can open.
+    /// Returns a handle of the file at `path`, with access to other files. Links and datasets of
+    /// this file can refer to these files.
     pub(crate) fn with_external_files(&self, file: OpenFile, path: &Path, store: StoreOptions) -> OpenFile {
         let resolver = ExternalResolver::new(path, self.external, store)
             .with_raw_folder(self.raw_folder.clone())

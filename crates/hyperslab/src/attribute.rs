@@ -72,8 +72,8 @@ impl Attribute {
     }
 
     /// Returns the position of the attribute in the order of creation. If the object does not track
-    /// this order, returns the position in the object header. For attributes in dense storage,
-    /// returns `None` in this case.
+    /// this order, returns the position in the object header, or `None` for an attribute in dense
+    /// storage.
     pub fn creation_order(&self) -> Option<u32> {
         self.attribute.creation_order
     }

@@ -201,7 +201,7 @@ impl Group {
         self.file().with_links(edit, group, |group, edit| group.refuse(edit, name.as_bytes()))
     }
 
-    /// Inserts a link into the editor of a group. The link is written to the file later.
+    /// Inserts a link into a group in memory. The link is written to the file later.
     pub(crate) fn insert(
         &self,
         edit: &mut Edit<'_>,

@@ -146,8 +146,9 @@ impl Reference {
     }
 
     /// Opens the object to which the reference refers. For a region reference, this is the dataset;
-    /// for an attribute reference, the object with the attribute. A target in another file is
-    /// searched like the target of an external link, under the same
+    /// for an attribute reference, the object with the attribute.
+    ///
+    /// A target in another file is searched like the target of an external link, under the same
     /// [`ExternalFiles`](crate::ExternalFiles) policy.
     ///
     /// # Errors

@@ -237,7 +237,7 @@ impl Stored {
     }
 
     /// Returns the variable-length data of a stored element, or of a part of the element.
-    /// `descriptor` is the stored form of the element or part.
+    /// `descriptor` is the stored form of the element or part, which refers to the data.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the heap has no such data.
@@ -246,8 +246,8 @@ impl Stored {
         Ok(VariableLength { value })
     }
 
-    /// Returns the target of the reference in a stored element. `kind` is the kind of the
-    /// reference. `descriptor` is the stored form of the element, or of a part of the element.
+    /// Returns the target of a reference in the stored elements. `descriptor` is the stored form of
+    /// the reference: a stored element or a part of one. `kind` is the kind of the reference.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the descriptor is damaged or
@@ -258,9 +258,9 @@ impl Stored {
         Ok(ReferenceTarget::new(&container.store, target))
     }
 
-    /// Returns the reference in a stored element as a [`Reference`], which can open its target.
-    /// `kind` is the kind of the reference. `descriptor` is the stored form of the element, or of a
-    /// part of the element.
+    /// Returns a reference in the stored elements as a [`Reference`], which can open its target.
+    /// `descriptor` is the stored form of the reference: a stored element or a part of one. `kind`
+    /// is the kind of the reference.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/references_latest.h5");

@@ -38,8 +38,8 @@ impl File {
         self.root().file().start_swmr_write()
     }
 
-    /// Makes later reads of all objects of the file see the current contents of the file. Has an
-    /// effect only on a file that is open for [SWMR reading](crate::OpenOptions::swmr_read).
+    /// Refreshes the file: later reads of all its objects see the current contents. Has an effect
+    /// only on a file that is open for [SWMR reading](crate::OpenOptions::swmr_read).
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
@@ -63,7 +63,7 @@ impl File {
 }
 
 impl Dataset {
-    /// Makes later reads see the current shape, attributes and elements of the dataset. Has an
+    /// Refreshes the dataset: later reads see its current shape, attributes and elements. Has an
     /// effect only on a file that is open for [SWMR reading](crate::OpenOptions::swmr_read). See
     /// [`File::start_swmr_write`] for an example.
     ///

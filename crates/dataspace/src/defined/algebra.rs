@@ -8,9 +8,9 @@ use super::{DefinedSet, store};
 use SegmentSource::{New, Old};
 
 impl DefinedSet {
-    /// Returns the union of two sets of defined elements, and the source of each value. Elements of
-    /// `new` get their values from `new`, and all other elements from `self`. Both sets must belong
-    /// to the same chunk.
+    /// Overlays the set `new` of defined elements on this set. Returns the union, and the source of
+    /// each value: `new` for the elements of `new`, and `self` for all other elements. Both sets
+    /// must belong to the same chunk.
     #[must_use]
     pub fn overlay(&self, new: &Self) -> (Self, Segments) {
         self.apply::<Overlay>(new)

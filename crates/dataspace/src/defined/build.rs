@@ -126,8 +126,8 @@ impl DefinedBuilder {
 }
 
 impl DefinedSet {
-    /// Creates the set of the defined elements with the given offsets in the chunk, which must
-    /// ascend strictly.
+    /// Creates a set of defined elements from their offsets in the chunk. The offsets must ascend
+    /// strictly.
     ///
     /// # Errors
     /// The errors of [`DefinedSet::empty`] and [`DefinedBuilder::finish`].
@@ -144,8 +144,8 @@ impl DefinedSet {
         Ok(Self::normalized(Dims::from_slice(dims), total, store))
     }
 
-    /// Creates the set of the defined elements with the given offsets in a chunk of at most 2^32
-    /// elements, without a copy of the offsets. See [`DefinedSet::of_offsets`].
+    /// Creates a set of defined elements from their offsets in the chunk, without a copy of the
+    /// offsets. The chunk has at most 2^32 elements. See [`DefinedSet::of_offsets`].
     ///
     /// # Errors
     /// The errors of [`DefinedSet::of_offsets`]; [`DataspaceError::Overflow`] for a larger box.
@@ -160,8 +160,8 @@ impl DefinedSet {
         Ok(Self::normalized(Dims::from_slice(dims), total, Store::Offsets32(offsets)))
     }
 
-    /// Creates the set of the defined elements of a chunk of the shape `dims` that `selection`
-    /// selects.
+    /// Creates a set of defined elements: the elements that `selection` selects in a chunk of the
+    /// shape `dims`.
     ///
     /// Points may have any order and be repeated, and blocks may overlap. Unlimited hyperslabs
     /// extend to the end of the box.
@@ -192,8 +192,8 @@ impl DefinedSet {
         Self::of_offsets(dims, offsets)
     }
 
-    /// Creates the set of the defined elements of a chunk that lie in the box `region`. The part of
-    /// `region` outside of the chunk's shape `dims` is ignored.
+    /// Creates a set of defined elements: the elements of a chunk that lie in the box `region`. The
+    /// part of `region` outside of the chunk's shape `dims` is ignored.
     ///
     /// # Errors
     /// The errors of [`DefinedSet::empty`]; [`DataspaceError::Rank`].

@@ -35,8 +35,8 @@ pub struct Segments {
 }
 
 impl Segments {
-    /// Returns the list of segments, which are ranges of values of defined elements, in order.
-    /// Adjacent segments are already merged.
+    /// Returns the segments as a slice, in order. A segment is a range of values of defined
+    /// elements. Adjacent segments are already merged.
     pub fn as_slice(&self) -> &[Segment] {
         &self.list
     }

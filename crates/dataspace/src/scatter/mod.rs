@@ -40,8 +40,8 @@ pub struct Canvas<'a> {
 }
 
 impl<'a> Canvas<'a> {
-    /// Creates a canvas (the target of selected elements) for a packed buffer. The buffer is a
-    /// C-order array of the shape `shape`, with elements of `element_size` bytes.
+    /// Creates a canvas for a packed buffer. A canvas is a target of selected elements. The buffer
+    /// is a C-order array of the shape `shape`, with elements of `element_size` bytes.
     ///
     /// # Errors
     /// [`DataspaceError::Buffer`] if `bytes` is shorter than the array.
@@ -50,8 +50,8 @@ impl<'a> Canvas<'a> {
         Self::boxed(bytes, BoxPosition { dims: shape, start: &zero }, shape, element_size)
     }
 
-    /// Creates a canvas, the target of selected elements, for a box of the shape `shape` in a
-    /// larger C-order array in memory.
+    /// Creates a canvas for a box of the shape `shape` in a larger C-order array in memory. A
+    /// canvas is a target of selected elements.
     ///
     /// # Errors
     /// [`DataspaceError::Rank`], [`DataspaceError::Bounds`] if the box reaches beyond the array,
@@ -187,7 +187,7 @@ impl<'c> Iterator for Tiles<'c> {
 
 impl Target<'_> {
     /// Returns the offset and the length, in bytes, of a run of elements in the target buffer of a
-    /// canvas. Returns `None` if the run exceeds the buffer.
+    /// read. Returns `None` if the run exceeds the buffer.
     fn run(&self, first: u64, count: u64) -> Option<(usize, usize)> {
         let at = usize::try_from(first).ok()?.checked_mul(self.element_size)?;
         let length = usize::try_from(count).ok()?.checked_mul(self.element_size)?;

@@ -11,8 +11,9 @@ pub(super) fn to_bytes(elements: u64, size: usize) -> usize {
     usize::try_from(elements).unwrap_or(usize::MAX).saturating_mul(size)
 }
 
-/// Builds the loops that copy the selected elements of a chunk to a packed buffer. If `from_target`
-/// is set, the source is the target buffer, otherwise the chunk.
+/// Builds the nested loops that pack the selected elements of a chunk: copy them to a buffer
+/// without gaps. If `from_target` is true, the source of the copy is the target buffer of a read,
+/// otherwise the chunk.
 pub(super) fn packing(part: &Pattern, size: usize, from_target: bool) -> Nest {
     let mut packed = 1_u64;
     let rows: SmallVec<[StrideLoop; 4]> = part
@@ -32,8 +33,8 @@ pub(super) fn packing(part: &Pattern, size: usize, from_target: bool) -> Nest {
     Nest::of_loops(size, rows)
 }
 
-/// Builds the loops that copy the selected elements of a chunk from a packed buffer to the target
-/// buffer.
+/// Builds the nested loops that unpack the selected elements of a chunk: copy them from a buffer
+/// without gaps to the target buffer of a read.
 pub(super) fn unpacking(part: &Pattern, size: usize) -> Nest {
     let mut packed = 1_u64;
     let rows: SmallVec<[StrideLoop; 4]> = part

@@ -52,14 +52,14 @@ impl<'c> Tile<'c> {
         Ok(Self { parts, target })
     }
 
-    /// Returns the number of selected elements of the tile, the part of the target buffer for one
-    /// chunk.
+    /// Returns the number of selected elements of the tile. A tile is the part of the target buffer
+    /// for one chunk.
     pub fn len(&self) -> u64 {
         self.parts.iter().map(Pattern::len).sum()
     }
 
-    /// Returns whether the tile, the part of the target buffer for one chunk, has no selected
-    /// elements.
+    /// Returns whether the tile has no selected elements. A tile is the part of the target buffer
+    /// for one chunk.
     pub fn is_empty(&self) -> bool {
         self.parts.is_empty()
     }

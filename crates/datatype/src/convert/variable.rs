@@ -38,8 +38,8 @@ pub trait VariableSource: std::fmt::Debug + Send + Sync {
 
 /// A heap that receives the variable-length data of a conversion's destination elements.
 pub trait VariableSink: std::fmt::Debug + Send + Sync {
-    /// Stores the `count` items of a variable-length element in the heap. Writes the reference to
-    /// these items to `descriptor`.
+    /// Stores the `count` items of a variable-length element in the heap. Writes the stored form of
+    /// the element, which refers to these items, to `descriptor`.
     ///
     /// # Errors
     /// [`ConvertError::Heap`] if the heap has no space left.

@@ -99,9 +99,11 @@ impl Dataset {
     }
 
     /// Reads the selected elements of the dataset into memory of the caller: a slice, a vector, or
-    /// an array or view of ndarray in any memory layout. The shape of `values` must equal the shape
-    /// of the selection; or one of the two has a single dimension, and both have the same number of
-    /// elements. Arrays in standard layout are read without a copy.
+    /// an array or view of ndarray.
+    ///
+    /// The shape of `values` must equal the shape of the selection; or one of the two has a single
+    /// dimension, and both have the same number of elements. The array may have any memory layout.
+    /// Arrays in standard layout are read without a copy.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");

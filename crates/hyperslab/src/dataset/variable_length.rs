@@ -81,8 +81,8 @@ impl Dataset {
         self.write_variable_length(selection.selection(), &memory, &bytes, Some(Arc::new(arena)))
     }
 
-    /// Stores variable-length sequences in the memory arena `arena` and returns their descriptors,
-    /// which refer to the arena.
+    /// Stores variable-length sequences in the heap `arena` in memory. Returns the descriptors of
+    /// the sequences, which refer to their data in the heap.
     pub(crate) fn sequence_descriptors<T: H5Type, S: AsRef<[T]>>(
         &self,
         sequences: &[S],

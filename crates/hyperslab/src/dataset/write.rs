@@ -23,11 +23,12 @@ impl Dataset {
         Ok(outcome)
     }
 
-    /// Writes an array to the selected elements of the dataset; see [`IntoSelection`] for
-    /// selections. The shape of the array must equal the shape of the selection; or one of the two
-    /// has a single dimension, and both have the same number of elements. The elements are taken in
-    /// the order of the selection (points in the order of their list, other selections in C order)
-    /// and converted to the dataset's type.
+    /// Writes an array to the selected elements of the dataset, and converts its elements to the
+    /// dataset's datatype; see [`IntoSelection`] for selections.
+    ///
+    /// The shape of the array must equal the shape of the selection; or one of the two has a single
+    /// dimension, and both have the same number of elements. The elements are taken in the order of
+    /// the selection: points in the order of their list, other selections in C order.
     ///
     /// ```
     /// use hyperslab::{Points, s};
@@ -135,8 +136,8 @@ impl Dataset {
         file.write_elements(self.write_to(), &selection, from).map_err(|error| self.context(error))
     }
 
-    /// Returns the target for a write to the dataset: its address, and the distinction of virtual
-    /// datasets from other ones.
+    /// Returns the target of a write to this dataset: the address of the dataset, with a mark for
+    /// virtual datasets.
     pub(super) fn write_to(&self) -> WriteTo {
         let address = self.object.address();
         if self.is_virtual() { WriteTo::Virtual(address) } else { WriteTo::Own(address) }
@@ -193,9 +194,10 @@ impl Dataset {
     }
 
     /// Extends the dataset at the front of the dimension `axis` and writes the elements of `array`
-    /// there. The element at coordinate 0 moves to the coordinate that equals the length of the
-    /// array. If that length is a multiple of the chunk's length, only the chunk index changes;
-    /// otherwise the elements are rewritten.
+    /// there. The present elements move to higher coordinates, by the length of the array.
+    ///
+    /// If that length is a multiple of the chunk's length, only the chunk index changes; otherwise
+    /// the elements are rewritten.
     ///
     /// ```
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;

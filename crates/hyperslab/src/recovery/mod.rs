@@ -100,8 +100,10 @@ impl Recovery {
 
     /// Sets whether salvage searches a damaged file for objects without links, if a part of the
     /// file is lost: yes by default. The search may also find objects that were deleted before the
-    /// damage. With either setting, an object whose links cannot be created is copied to
-    /// `/lost+found`, for instance because two links have the same name.
+    /// damage.
+    ///
+    /// With either setting, an object whose links cannot be created is copied to `/lost+found`, for
+    /// instance because two links have the same name.
     #[must_use]
     pub fn search(mut self, yes: bool) -> Self {
         self.search = yes;

@@ -209,9 +209,11 @@ impl<'a> Repack<'a> {
         Ok(self)
     }
 
-    /// Sets the value that counts as undefined in datasets that the repack makes sparse, in place
-    /// of the fill value. This value becomes the fill value of the new dataset, so that reads
-    /// return the same elements. The bits are compared, because there are several NaN values.
+    /// Sets the value that stands for undefined elements in datasets that the repack makes sparse.
+    /// By default it is the fill value.
+    ///
+    /// This value becomes the fill value of the new dataset, so that reads return the same
+    /// elements. The bits are compared, because there are several NaN values.
     ///
     /// ```
     /// use hyperslab::{FileOptions, Repack, RepackLayout};

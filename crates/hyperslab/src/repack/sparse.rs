@@ -125,8 +125,8 @@ impl Guide<'_> {
         })
     }
 
-    /// Returns the bytes of the element that counts as undefined in a dataset that the repack makes
-    /// sparse. Returns `None` if no repack rule sets such an element.
+    /// Returns the bytes of the value that stands for undefined elements in a dataset that the
+    /// repack makes sparse. Returns `None` if no repack rule sets such a value.
     fn undefined(&self, dataset: StoredBefore<'_>) -> std::result::Result<Option<Vec<u8>>, String> {
         let before = dataset.description;
         let found = self.rules.undefined.iter().rev().find(|(glob, _)| glob.matches(dataset.path));

@@ -126,9 +126,11 @@ impl SparseView<'_> {
     }
 
     /// Calls `visit` with each stored structured chunk of the dataset, in the order of the chunk
-    /// index, until `visit` returns [`ControlFlow::Break`]. In a file that is open for reading
-    /// only, memory never holds the whole list of chunks. In a file that is open for writing, the
-    /// chunks are those at the time of the call, and `visit` may change the file.
+    /// index, until `visit` returns [`ControlFlow::Break`].
+    ///
+    /// In a file that is open for reading only, memory never holds the whole list of chunks. In a
+    /// file that is open for writing, the chunks are those at the time of the call, and `visit` may
+    /// change the file.
     ///
     /// ```
     /// use std::ops::ControlFlow;

@@ -14,9 +14,11 @@ use crate::{H5Type, Points};
 const BLOCK_ELEMENTS: usize = 1 << 22;
 
 impl SparseView<'_> {
-    /// Writes an array of the dataset's shape to the dataset. Exactly the elements that differ from
-    /// the fill value become defined. Memory holds one block of rows of chunks at a time. For a
-    /// dataset that is not sparse, this method calls [`Dataset::write`](crate::Dataset::write).
+    /// Writes an array of the dataset's shape to the dataset. Only the elements that differ from
+    /// the fill value become defined.
+    ///
+    /// Memory holds one block of rows of chunks at a time. For a dataset that is not sparse, this
+    /// method calls [`Dataset::write`](crate::Dataset::write).
     ///
     /// ```
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;

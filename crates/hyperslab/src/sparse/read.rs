@@ -114,9 +114,10 @@ impl<'a> SparseView<'a> {
     }
 
     /// Reads the defined elements of a selection of the dataset slab by slab. A slab is the row of
-    /// all chunks with the same coordinate in the slowest dimension. Calls `visit` with the
-    /// elements of some slabs at a time. Returns the heap that holds the variable-length data of
-    /// the elements.
+    /// all chunks with the same coordinate in the slowest dimension.
+    ///
+    /// Calls `visit` with the elements of some slabs at a time. Returns the heap that holds the
+    /// variable-length data of the elements.
     pub(crate) fn for_each_slabs(
         &self,
         selection: &Selection,

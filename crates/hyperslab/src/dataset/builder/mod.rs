@@ -326,9 +326,10 @@ impl DatasetBuilder {
     }
 
     /// Sets two limits for the number of the new dataset's attributes: the largest number in
-    /// compact storage, and the smallest number in dense storage. The defaults are 8 and 6. Object
-    /// headers of version 1, which library version 1.6 reads, have compact storage only and do not
-    /// store these numbers.
+    /// compact storage, and the smallest number in dense storage. The defaults are 8 and 6.
+    ///
+    /// Object headers of version 1, which library version 1.6 reads, have compact storage only and
+    /// do not store these numbers.
     ///
     /// ```
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
