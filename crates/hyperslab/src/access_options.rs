@@ -145,7 +145,7 @@ impl<M> AccessOptions<M> {
     }
 
     /// Sets the use of the file's page buffer for small raw data: `true` by default. With `false`,
-    /// each read of raw data reaches the driver. Drivers that count or check reads need this.
+    /// each read of raw data reaches the driver, as drivers need that count or check reads.
     #[must_use]
     pub fn buffer_raw_data(mut self, buffered: bool) -> Self {
         self.store.buffer_raw_data = buffered;

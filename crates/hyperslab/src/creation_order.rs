@@ -22,8 +22,7 @@ impl CreationOrder {
         self != Self::Untracked
     }
 
-    /// Returns the form of tracking of the creation order that two flags state: order tracked, and
-    /// order indexed.
+    /// Returns the tracking of the creation order that the two flags `tracked` and `indexed` state.
     pub(crate) fn of(tracked: bool, indexed: bool) -> Self {
         match (tracked, indexed) {
             (_, true) => Self::Indexed,

@@ -336,8 +336,8 @@ impl Group {
         Ok(PhaseChange { max_compact: change.max_compact, min_dense: change.min_dense })
     }
 
-    /// Returns the expected number of links and the expected length of a link name. The creator of
-    /// the group stated both.
+    /// Returns the expected number of links and the expected length of a link name, which the
+    /// creator of the group has stated.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the group is damaged.

@@ -95,7 +95,7 @@ impl GroupOptions {
         self
     }
 
-    /// Sets the initial bytes for link names of a new group with a symbol table: enough for the
+    /// Sets the initial size for link names of a new group with a symbol table: enough for the
     /// estimated links by default. Other groups ignore this option. The file does not store this
     /// number.
     #[must_use]
@@ -145,8 +145,8 @@ impl Group {
     }
 
     /// Creates an object or link at a path, and the missing groups of the path. `make` receives the
-    /// address of the last group and the name in this group. `make` may leave object headers in
-    /// editors, which are written later.
+    /// address of the last group and the name in this group. `make` may change object headers in
+    /// memory, which are written later.
     pub(crate) fn add<T>(
         &self,
         subject: impl FnOnce() -> String,

@@ -249,8 +249,8 @@ impl ChunkInfo {
         })
     }
 
-    /// Returns the stored chunk at the coordinates `element` of one of its elements. Finds the
-    /// chunk in the dataset's chunk index. Returns `None` if the chunk is not stored.
+    /// Returns the stored chunk that contains the element at the coordinates `element`. Looks for
+    /// the chunk in the dataset's chunk index. Returns `None` if the chunk is not stored.
     pub(crate) fn at(store: &Store, source: &ChunkedSource, element: &[u64]) -> Result<Option<Self>> {
         let scaled = source.grid.chunk_of(element)?;
         let Some(index) = &source.index else { return Ok(None) };

@@ -83,9 +83,9 @@ impl PathPattern {
 }
 
 impl Token {
-    /// Advances the match of a path pattern by one token. `matched` states, for each length, if the
-    /// previous tokens match a start of the text of this length. Returns the same for the tokens up
-    /// to this one.
+    /// Advances the match of a path pattern by one token. `matched` states, for each length,
+    /// whether the previous tokens match the first characters of the text up to this length.
+    /// Returns the same for the tokens up to this one.
     fn step(self, matched: &[bool], text: &[char]) -> Vec<bool> {
         let mut running = false;
         // The state of the previous length, and the character between the previous and the current

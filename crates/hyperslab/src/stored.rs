@@ -190,8 +190,8 @@ impl Stored {
         self
     }
 
-    /// Adds to datatype conversions the heap that holds the variable-length data of the stored
-    /// elements, and returns the conversions.
+    /// Returns the datatype conversions `conversions`, extended by the heap that holds the
+    /// variable-length data of the stored elements.
     pub(crate) fn conversions(&self, conversions: Conversions) -> Conversions {
         match &self.foreign {
             Some(foreign) => {

@@ -200,8 +200,9 @@ impl Dataset {
         })
     }
 
-    /// Replaces the selected elements of the dataset, whose variable-length data is freed. `store`
-    /// puts the new variable-length data into the file's heap and returns the new elements.
+    /// Replaces the selected elements of the dataset, and frees the variable-length data of the old
+    /// elements. `store` puts the new variable-length data into the file's heap and returns the new
+    /// elements.
     fn replace_variable_length(
         &self,
         selection: &Selection,

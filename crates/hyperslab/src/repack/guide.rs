@@ -12,8 +12,8 @@ use hyperslab_filter::{DatasetFacts, DatasetFill, FilterSpec, Pipeline};
 use super::{Repack, RepackLayout, Repacked, sparse};
 use crate::dataset::auto_chunk;
 
-/// The decisions of a repack about the storage of datasets. The value contains the caller's rules
-/// and a record of their effects.
+/// The decisions of a repack about the storage of datasets: the caller's rules, and a record of
+/// their effects.
 pub(super) struct Guide<'r> {
     pub(super) rules: &'r Repack<'r>,
     source: &'r OpenFile,

@@ -209,8 +209,11 @@ impl<'a> Repack<'a> {
         Ok(self)
     }
 
-    /// Sets the value that stands for undefined elements in datasets that the repack makes sparse.
-    /// By default it is the fill value.
+    /// Sets the value that stands for undefined elements in datasets that the repack makes sparse
+    /// and whose paths match a pattern. By default it is the fill value.
+    ///
+    /// This value becomes the fill value of the new dataset, so that reads return the same
+    /// elements. The bits are compared, because there are several NaN values.
     ///
     /// This value becomes the fill value of the new dataset, so that reads return the same
     /// elements. The bits are compared, because there are several NaN values.

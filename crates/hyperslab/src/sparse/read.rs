@@ -257,8 +257,8 @@ fn in_c_order(selection: &Selection) -> Cow<'_, Selection> {
     Cow::Owned(Selection::Points(Points { rank: points.rank, coordinates: sorted.concat() }))
 }
 
-/// Returns a block of elements of a chunk with its coordinates moved to the dataset. The first
-/// element of the chunk is at `origin`.
+/// Returns a block of elements, moved from coordinates in a chunk to coordinates in the dataset.
+/// `origin` is the position of the chunk's first element in the dataset.
 fn moved(block: Block, origin: &[u64]) -> Result<Block> {
     let outside = || Error::internal("defined elements", "coordinates lie in the dataset");
     let add = |corner: &[u64]| {
