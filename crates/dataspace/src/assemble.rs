@@ -191,8 +191,8 @@ impl ChunkPart {
         Ok(())
     }
 
-    /// Copies elements, which are contiguous at the beginning of the buffer `row`, to the places of
-    /// the selected elements in the chunk's bytes `chunk`.
+    /// Copies elements, which are contiguous at the beginning of the buffer `row`, to the positions
+    /// of the selected elements in the chunk's bytes `chunk`.
     ///
     /// # Errors
     /// The errors of [`gather`](Self::gather).

@@ -45,8 +45,8 @@ pub(crate) struct Span {
 }
 
 impl Span {
-    /// Returns the number of selected elements at each coordinate of an interval. The interval
-    /// belongs to the tree of intervals of a selection.
+    /// Returns the weight of an interval in a selection's tree of intervals: the number of selected
+    /// elements at each coordinate of the interval.
     pub(crate) fn weight(&self) -> u64 {
         self.below.as_ref().map_or(1, |below| below.count)
     }

@@ -149,8 +149,8 @@ impl DefinedSet {
         }
     }
 
-    /// Calls `visit` with each run of defined elements of a chunk whose offsets lie in `range`, in
-    /// ascending order.
+    /// Calls `visit` with each run of defined elements of a chunk, in ascending order. `range`
+    /// limits the offsets of these elements in the chunk.
     ///
     /// `visit` receives the offset of the first element, the number of defined elements before it
     /// in the whole box, and the number of elements of the run. The runs are as long as possible
@@ -162,8 +162,8 @@ impl DefinedSet {
         });
     }
 
-    /// Calls `visit` with each run of defined elements of a chunk whose offsets lie in `range`, in
-    /// ascending order, until `visit` returns an error.
+    /// Calls `visit` with each run of defined elements of a chunk, in ascending order, until
+    /// `visit` returns an error. `range` limits the offsets of these elements in the chunk.
     ///
     /// # Errors
     /// The first error of `visit`.
@@ -220,8 +220,8 @@ impl DefinedSet {
     }
 }
 
-/// Calls `visit` with each run of consecutive numbers among the ascending offsets of defined
-/// elements that lie in `range`.
+/// Calls `visit` with each run of consecutive offsets of defined elements. `range` limits the
+/// offsets.
 fn runs_of_offsets<T: Offset, E>(
     offsets: &[T],
     range: &Range<u64>,

@@ -37,7 +37,7 @@ pub struct TileScratch {
 
 impl<'c> Tile<'c> {
     /// Creates the tile of a chunk: the part of the target buffer for the chunk's selected
-    /// elements. Checks that the last of these elements lies in the buffer.
+    /// elements. Checks that the last of these elements lies in the target buffer.
     pub(super) fn new(tiling: &Tiling, chunk: &[u64], target: Target<'c>) -> Result<Self> {
         let parts = tiling.parts(chunk, target.strides, target.base)?;
         let elements = (target.length / target.element_size) as u64;

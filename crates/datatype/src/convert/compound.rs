@@ -44,7 +44,8 @@ impl ElementPart {
             && self.destination.end == next.destination.start
     }
 
-    /// Converts this part of the compound element in all elements of `source` into `destination`.
+    /// Converts this part of a compound in all elements of `source`, and writes the results to the
+    /// elements of `destination`.
     fn run(&self, source: &Strided<'_>, destination: &mut StridedMut<'_>) -> Result<()> {
         let (from, to) = (source.part(&self.source), destination.part(&self.destination));
         self.kernel.run_strided(from, to).map_err(|error| error.map_index(|at| at + self.source.start))
