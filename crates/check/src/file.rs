@@ -15,7 +15,7 @@ use crate::report::{Finding, ObjectBytes, Report, Severity};
 use crate::shared::SharedIndexes;
 use crate::totals::{add, end_of};
 
-/// The largest number of names in the object path that a finding shows.
+/// The largest number of names that a finding of the check shows in the path of an object.
 const MAX_SHOWN_NAMES: usize = 32;
 
 /// The state of the check of a file: its reader, findings and totals.

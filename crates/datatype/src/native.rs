@@ -177,8 +177,8 @@ impl Datatype {
         FloatLayout { bias: 1025, ..FloatLayout::F64 }.datatype(FloatOrder::Vax)
     }
 
-    /// Returns the datatype of bit fields of `bytes` bytes. All bits belong to the field, but at
-    /// most 65535.
+    /// Returns the datatype of bit fields of `bytes` bytes. The bit field consists of all bits of
+    /// an element, but of at most 65535 bits.
     pub fn bitfield(bytes: u16, order: ByteOrder) -> Self {
         let bits = Bitfield {
             order,

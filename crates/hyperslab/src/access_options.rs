@@ -258,8 +258,9 @@ impl<M> AccessOptions<M> {
         self
     }
 
-    /// Sets the rule for the current dimensions of virtual datasets with unlimited mappings. By
-    /// default they extend to the last element of the longest source dataset.
+    /// Sets the rule for the current dimensions of virtual datasets with unlimited mappings, which
+    /// grow with their source datasets. By default they extend to the last element of the longest
+    /// source dataset.
     #[must_use]
     pub fn virtual_view(mut self, view: VirtualView) -> Self {
         self.virtual_options.view = view;

@@ -4,8 +4,8 @@ use super::store::{Offset, OffsetRun, Store, ascend, fits_offsets32, push_run};
 use super::{DefinedSet, check_dims};
 use crate::{DataspaceError, Dims, Region, Result, Selection, strides};
 
-/// The length, in elements, of the longest run that the builder of a set of defined elements stores
-/// as single offsets. If a run is longer, the builder stores runs from then on.
+/// The length, in elements, of the longest run of defined elements that a builder stores as single
+/// offsets. After the first longer run, the builder stores only runs.
 const MAX_EXPANDED_RUN_ELEMENTS: u64 = 8;
 
 const OUT_OF_ORDER: DataspaceError = DataspaceError::Invalid {

@@ -107,8 +107,8 @@ impl Segments {
         Ok(gathered.into_flattened())
     }
 
-    /// Checks that a list of values of defined elements is long enough for the segments. Considers
-    /// only segments with values of this list.
+    /// Checks that a list of values of defined elements is long enough for the segments that refer
+    /// to it. Ignores segments that refer to the other list.
     fn check(
         &self,
         from: SegmentSource,

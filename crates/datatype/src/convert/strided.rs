@@ -13,8 +13,8 @@ const BLOCK_BYTES: usize = 2048;
 /// elements are first copied to packed blocks.
 const MIN_UNPACKED_ELEMENT_BYTES: usize = 256;
 
-/// A view of elements of `size` bytes at a distance of `stride` bytes. The first element begins at
-/// the first byte.
+/// A view of elements at equal distances in memory. Each element has `size` bytes, and the starts
+/// of neighbouring elements are `stride` bytes apart. The first element begins at the first byte.
 #[derive(Debug, Clone, Copy)]
 pub struct Strided<'a> {
     bytes: &'a [u8],
