@@ -146,8 +146,8 @@ impl ReadBudget {
         memory::reserve(to_usize(self.hold(count, size)?)?, "read")
     }
 
-    /// Subtracts the memory for `count` values of `size` bytes from the memory budget of a read.
-    /// Returns the size of the values in bytes.
+    /// Subtracts memory that a read holds from the memory budget of the read: `count` values of
+    /// `size` bytes. Returns the size of all values in bytes.
     pub(crate) fn hold(&self, count: usize, size: usize) -> Result<u64> {
         let bytes = to_u64(count).checked_mul(to_u64(size));
         let bytes = bytes.ok_or_else(|| self.held.exceeded(u64::MAX))?;

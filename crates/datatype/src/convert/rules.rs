@@ -250,8 +250,8 @@ impl Conversions {
     }
 }
 
-/// Plans the conversion of elements between equal datatypes of any class, which copies bytes. Does
-/// not apply to variable-length data if the destination has a heap.
+/// Plans the conversion of elements between equal datatypes of any class. The conversion copies
+/// bytes. Does not apply to variable-length data if the destination has a heap.
 fn equal(source: &Datatype, destination: &Datatype, conversions: &Conversions) -> Result<Planned> {
     let stays = conversions.destination_heap.is_none() || !source.is_variable_length();
     Ok((source == destination && stays).then(|| Arc::new(Copy) as _))

@@ -170,7 +170,8 @@ impl<'a> StridedMut<'a> {
         Self { bytes, size, stride: stride.max(1) }
     }
 
-    /// Returns a shared view of the elements in a mutable view of strided elements.
+    /// Returns a shared view of the same elements as this mutable view of strided elements
+    /// (elements at equal distances in memory).
     pub fn as_strided(&self) -> Strided<'_> {
         Strided { bytes: self.bytes, size: self.size, stride: self.stride }
     }

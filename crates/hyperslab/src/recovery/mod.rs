@@ -135,9 +135,9 @@ impl Recovery {
         self
     }
 
-    /// Sets whether repair lowers the end of file in the superblock if the file is shorter. Blocks
-    /// past the real end are lost. The caller must know, for instance from `hyperslab check`, that
-    /// no block is there.
+    /// Sets whether repair lowers the end of file that the superblock states, if the real file is
+    /// shorter. Blocks past the real end are lost. The caller must know, for instance from
+    /// `hyperslab check`, that no block is there.
     #[must_use]
     pub fn cut_end(mut self, yes: bool) -> Self {
         self.repair.cut_end = yes;
