@@ -84,8 +84,8 @@ impl Attributes {
         }
     }
 
-    /// Records the creation order of an attribute for the check. Records a fault if the order is
-    /// too large or occurs twice.
+    /// Records the creation order of an attribute for later comparison. Records a fault if the
+    /// order is too large or occurs twice.
     fn order(&mut self, checker: &mut Checker, order: u32) {
         let Some(next) = self.info.and_then(|info| info.max_creation_index) else { return };
         if order >= u32::from(next) {

@@ -14,7 +14,8 @@ const NAME: &str = BTreeV1Node::NAME;
 /// key in the node.
 pub(crate) type Key<'a> = (&'a BTreeV1Node, usize);
 
-/// The operations of a check that differ between version 1 B-trees of groups and of chunks.
+/// The operations on the keys and leaves of a version 1 B-tree that differ between the B-trees of
+/// groups and of chunks.
 pub(crate) trait Leaves {
     /// Compares two keys of a version 1 B-tree. Returns `None` if a key cannot be decoded.
     fn compare(&self, one: Key<'_>, other: Key<'_>) -> Option<Ordering>;

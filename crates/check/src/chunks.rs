@@ -1,4 +1,4 @@
-//! Chunks: their extents in the file, their coordinates, and their elements.
+//! Chunks of datasets: their extents in the file, their coordinates, and their elements.
 
 use std::cmp::Ordering;
 
@@ -196,8 +196,9 @@ impl Chunked<'_> {
         start_of(end_of(last, 1), self.layout.element_size)
     }
 
-    /// Scans the elements of all chunks of an implicit chunk index that begin inside the current
-    /// dimensions of the dataset.
+    /// Scans the elements of all chunks of a dataset with an implicit chunk index for references to
+    /// other parts of the file. Skips chunks that begin outside the current dimensions of the
+    /// dataset.
     pub(crate) fn scan_all_of(&self, checker: &mut Checker, numbers: &chunk_arrays::Numbers, total: u64) {
         if self.dataset.plan.is_nothing() {
             return;

@@ -71,8 +71,8 @@ pub(crate) fn entries(
     Some(entries)
 }
 
-/// Checks that both indexes of dense storage contain the same objects: the creation order index at
-/// `address`, and the name index.
+/// Checks that the two indexes of dense storage contain the same objects. One is the creation order
+/// index at `address`, and the other one is the name index.
 pub(crate) fn same(checker: &mut Checker, address: Address, mut found: Vec<Entry>, mut orders: Vec<Entry>) {
     let name = "version 2 B-tree";
     if let Some([one, _]) = orders.windows(2).find(|pair| matches!(pair, [one, next] if one.key == next.key))

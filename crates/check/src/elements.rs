@@ -31,8 +31,8 @@ pub(crate) enum Plan {
 }
 
 impl Plan {
-    /// Returns the scan plan for elements of `datatype`. Returns `Nothing` if the options exclude
-    /// elements.
+    /// Returns the scan plan for elements of `datatype`. Returns `Nothing` if the options of the
+    /// check switch off the scan of elements.
     pub(crate) fn of(checker: &Checker, datatype: &Datatype) -> Self {
         if checker.look_into_elements { Self::new(datatype) } else { Self::Nothing }
     }
@@ -65,8 +65,8 @@ impl Plan {
         }
     }
 
-    /// Returns true if the plan scans nothing: elements of the datatype hold no references into the
-    /// file.
+    /// Returns true if the scan plan of a datatype is empty, because the elements hold no
+    /// references into the file.
     pub(crate) fn is_nothing(&self) -> bool {
         matches!(self, Self::Nothing)
     }

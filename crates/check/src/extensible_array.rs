@@ -100,9 +100,9 @@ impl Array<'_> {
         }
     }
 
-    /// Checks the data block `number` of a secondary block of an extensible array. `parent` is
-    /// `None` for the first secondary blocks, because the index block contains the addresses of
-    /// their data blocks.
+    /// Checks one data block of an extensible array. `parent` is the secondary block that contains
+    /// the block's address, or `None` if the index block contains it. `number` is the number of the
+    /// data block within its secondary block.
     fn data_block(
         &mut self,
         checker: &mut Checker,

@@ -70,7 +70,7 @@ impl BlockKind {
     }
 }
 
-/// A claimed range of bytes of the file, and the kind of the block that claims the range.
+/// A range of bytes of the file that a block uses, with the kind of the block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Claim {
     start: u64,
@@ -78,7 +78,7 @@ struct Claim {
     kind: BlockKind,
 }
 
-/// A range of bytes of the file that two blocks claim.
+/// A range of bytes of the file that two blocks use at the same time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Overlap {
     /// Start of the shared extent.
@@ -88,14 +88,14 @@ pub(crate) struct Overlap {
     pub(crate) kinds: [BlockKind; 2],
 }
 
-/// The number of claimed ranges of bytes at which adjacent claims are joined for the first time.
+/// The number of recorded byte ranges at which the check joins adjacent ranges for the first time.
+/// Each range belongs to a block of the file.
 const FIRST_JOIN_CLAIMS: usize = 1 << 20;
 /// The largest number of overlaps between file blocks that are recorded.
 const MAX_OVERLAPS: usize = 1000;
 
-/// All ranges of bytes that blocks of the file claim. The check joins adjacent claims of one kind
-/// from time to time. Memory therefore grows with the number of gaps and changes of kind in the
-/// file, not with the number of blocks.
+/// All ranges of bytes that blocks of the file use. The check joins adjacent ranges of blocks of
+/// the same kind from time to time, so that the list stays short even if the file has many blocks.
 #[derive(Debug)]
 pub(crate) struct Extents {
     claims: Vec<Claim>,
@@ -108,8 +108,8 @@ impl Extents {
         Self { claims: Vec::new(), next_join: FIRST_JOIN_CLAIMS, overlaps: Vec::new() }
     }
 
-    /// Claims `length` bytes of the file at the address `start` for a block of the given kind. A
-    /// length of 0 claims nothing.
+    /// Claims `length` bytes of the file at the address `start` for a block of the given kind:
+    /// records that the block uses these bytes. A length of 0 claims nothing.
     pub(crate) fn claim(&mut self, start: u64, length: u64, kind: BlockKind) {
         if length == 0 {
             return;
@@ -121,8 +121,8 @@ impl Extents {
         }
     }
 
-    /// Sorts the claimed ranges of bytes, records overlaps, and joins adjacent claims of one kind.
-    /// Afterwards no two claims overlap.
+    /// Joins adjacent byte ranges of blocks of one kind, and records overlaps of ranges. Afterwards
+    /// the ranges are sorted, and no two ranges overlap.
     fn join(&mut self) {
         self.claims.sort_unstable();
         let mut joined: Vec<Claim> = Vec::new();
@@ -148,8 +148,8 @@ impl Extents {
         self.claims = joined;
     }
 
-    /// Returns the overlaps of claimed ranges, and the ranges of bytes of the file from 0 to `end`
-    /// that no block claims.
+    /// Returns the ranges of bytes that two blocks use, and the ranges of bytes of the file from 0
+    /// to `end` that no block uses.
     pub(crate) fn finish(mut self, end: u64) -> (Vec<Overlap>, Vec<Range<u64>>) {
         self.join();
         let mut gaps = Vec::new();

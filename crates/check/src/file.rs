@@ -15,7 +15,7 @@ use crate::report::{Finding, ObjectBytes, Report, Severity};
 use crate::shared::SharedIndexes;
 use crate::totals::{add, end_of};
 
-/// The largest number of names in the object path that a finding shows.
+/// The largest number of names that a finding of the check shows in the path of an object.
 const MAX_SHOWN_NAMES: usize = 32;
 
 /// The state of the check of a file: its reader, findings and totals.
@@ -80,8 +80,8 @@ pub(crate) struct ObjectUse {
     pub(crate) bytes: ObjectBytes,
 }
 
-/// The base of the limit on decoded bytes for the check of a file. The limit also grows by
-/// `DECODED_BYTES_PER_BYTE` bytes for each byte of the file.
+/// The fixed part of the limit on decoded bytes in the check of a file. The limit is the sum of
+/// this number and of `DECODED_BYTES_PER_BYTE` bytes for each byte of the file.
 const MIN_DECODED_BYTES: u64 = 1 << 30;
 const DECODED_BYTES_PER_BYTE: u64 = 4096;
 
@@ -164,9 +164,8 @@ impl Checker {
         stated == found
     }
 
-    /// Records the reason why a block of the file could not be read. The finding is a remark if the
-    /// checker itself lacks a filter or reaches a limit, and otherwise a fault. Unknown versions
-    /// and kinds of metadata are faults.
+    /// Records that a block of the file could not be read, with the reason. The finding is a remark
+    /// if the checker lacks a filter or reaches a limit of its own. Otherwise it is a fault.
     pub(crate) fn failed(&mut self, structure: &'static str, address: Address, error: &Error) {
         let text = error.to_string();
         let unknown_filter = matches!(error, Error::Filter { source: FilterError::Unsupported { .. }, .. });
@@ -180,8 +179,8 @@ impl Checker {
         }
     }
 
-    /// Returns the decoded structure of a decoding result. Records a decoding error as a finding,
-    /// and returns `None`.
+    /// Returns the structure that a decoder has decoded. If the decoder failed, records its error
+    /// as a finding and returns `None`.
     pub(crate) fn decoded<T>(
         &mut self,
         structure: &'static str,
@@ -197,8 +196,8 @@ impl Checker {
         }
     }
 
-    /// Returns the value that was read from the file. Records a read error of the engine as a
-    /// finding, and returns `None`.
+    /// Returns the value that was read from the file. If the read failed, notes the error as a
+    /// finding and returns `None`.
     pub(crate) fn read_or_note<T>(
         &mut self,
         structure: &'static str,
@@ -214,8 +213,8 @@ impl Checker {
         }
     }
 
-    /// Claims bytes of the file for a block of raw data, or for a metadata block at its first
-    /// visit. Returns true if all bytes lie in the file.
+    /// Claims bytes of the file for a block of raw data or metadata: records that the block uses
+    /// these bytes. Must be called once for each block. Returns true if all bytes lie in the file.
     pub(crate) fn claim(
         &mut self,
         structure: &'static str,
@@ -260,8 +259,9 @@ impl Checker {
         }
     }
 
-    /// Claims bytes of the file for a metadata block to which only one structure may refer. Returns
-    /// true at the first visit of the block, if the bytes lie in the file.
+    /// Claims the bytes of a metadata block: records that the block uses these bytes of the file.
+    /// Only one structure may refer to the block. Returns true at the first visit of the block, if
+    /// the bytes lie in the file.
     pub(crate) fn enter(
         &mut self,
         structure: &'static str,
@@ -276,7 +276,7 @@ impl Checker {
         self.claim(structure, address, length, kind)
     }
 
-    /// Claims the bytes of a metadata block of the file and returns them.
+    /// Returns the bytes of a metadata block of the file, and records that the block uses them.
     pub(crate) fn block_bytes(
         &mut self,
         structure: &'static str,
@@ -291,7 +291,7 @@ impl Checker {
         self.read_or_note(structure, address, bytes)
     }
 
-    /// Claims the bytes of a metadata block of the file and returns the decoded block.
+    /// Returns a decoded metadata block of the file, and records that the block uses its bytes.
     pub(crate) fn block<T: Structure>(
         &mut self,
         address: Address,
@@ -330,21 +330,22 @@ impl Checker {
         self.to_check.push(address);
     }
 
-    /// Calls a function that changes the byte counts of the object under check.
+    /// Calls a function that changes the byte counts of the object under check. Does nothing if no
+    /// object is under check.
     pub(crate) fn of_object(&mut self, change: impl FnOnce(&mut ObjectBytes)) {
         if let Some(known) = self.current_header.and_then(|at| self.objects.get_mut(&at)) {
             change(&mut known.bytes);
         }
     }
 
-    /// Sets the object to which later findings of the check refer.
+    /// Makes the object at an address the object under check, to which later findings refer.
     pub(crate) fn go_to(&mut self, address: Option<Address>) {
         self.current_header = address;
         self.current_link = address.and_then(|address| self.objects.get(&address)).map(|known| known.link);
     }
 
-    /// Returns the path that the names of the recorded link number `link` and of the links before
-    /// it form.
+    /// Returns the path that ends with the recorded link number `link`. The path consists of the
+    /// names of the links from the root group to this link.
     fn path(&self, link: u32) -> String {
         let mut names = Vec::new();
         let mut at = link;
@@ -364,8 +365,8 @@ impl Checker {
         format!("/{}", names.join("/"))
     }
 
-    /// Returns the body of the first object header message of the type `kind` in the header of
-    /// another object.
+    /// Returns the body of an object header message of another object, such as a committed
+    /// datatype. The message is the first one of the type `kind`.
     pub(crate) fn committed_body(&mut self, address: Address, kind: MessageType) -> Option<Bytes> {
         if kind == MessageType::DATATYPE
             && let Some(body) = self.committed.get(&address)

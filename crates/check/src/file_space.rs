@@ -90,7 +90,7 @@ fn statistics(
     }
 }
 
-/// Walks the free-space managers of the file, and claims the bytes of their free-space sections as
+/// Walks the free-space managers of the file, and records the bytes of their free-space sections as
 /// free space.
 pub(crate) fn of_file(checker: &mut Checker, info: &FileSpaceInfo) {
     let Some(managers) = info.managers else { return };

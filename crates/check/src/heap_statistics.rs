@@ -141,9 +141,11 @@ impl Heap {
     }
 }
 
-/// Compares a total in the fractal heap's header that no reader needs with the total that the check
-/// has found. If libhdf5 replaces an attribute that is the only object of a direct block, it
-/// miscounts the block. `lost` is true for a difference of this form; the finding is then a remark.
+/// Compares a total that the fractal heap's header states with the total that the check has found.
+/// Records a difference as a remark if `lost` is true, otherwise as a fault.
+///
+/// `lost` is true for a difference that libhdf5 itself can cause. It occurs when libhdf5 replaces
+/// an attribute that is the only object of a direct block. No reader needs these totals.
 fn total(checker: &mut Checker, address: Address, problem: &str, stated: u64, found: u64, lost: bool) {
     if lost {
         checker.remark(HEADER, address, format!("{problem}: {stated} stated, {found} found"));
@@ -162,8 +164,8 @@ fn managed_size(header: &FractalHeapHeader, table: &DoublingTable) -> u64 {
     }
 }
 
-/// Returns the number of bytes for objects in all direct blocks that the root block of the fractal
-/// heap can reach.
+/// Returns the capacity of the fractal heap for objects: the number of bytes, without prefixes, in
+/// all direct blocks that the root block can reach.
 fn capacity(header: &FractalHeapHeader, table: &DoublingTable, prefix: u64) -> u64 {
     match (header.root == Address::UNDEFINED, header.root_rows) {
         (true, _) => 0,
@@ -172,9 +174,9 @@ fn capacity(header: &FractalHeapHeader, table: &DoublingTable, prefix: u64) -> u
     }
 }
 
-/// Returns the number of bytes for objects below one doubling table of `rows` rows in a fractal
-/// heap. The recursion ends, because child tables have fewer rows than their parent, and no table
-/// has more than 64 rows.
+/// Returns the number of bytes for objects in all blocks below one doubling table of a fractal
+/// heap. The table has `rows` rows. The recursion ends, because child tables have fewer rows than
+/// their parent, and no table has more than 64 rows.
 fn table_capacity(table: &DoublingTable, rows: u32, prefix: u64) -> u64 {
     let mut below: Vec<u64> = Vec::new();
     let mut total = 0_u64;

@@ -1,4 +1,4 @@
-//! JSON output of a report.
+//! JSON output of the report of a check.
 
 use serde_json::{Map, Value, json};
 

@@ -1,4 +1,4 @@
-//! Metadata bytes by owner and purpose.
+//! The bytes of metadata in a file, counted by owner and purpose.
 
 use hyperslab_format::codec::Structure as _;
 use hyperslab_format::shared_message::SharedMessageTable;

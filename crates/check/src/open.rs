@@ -241,8 +241,8 @@ impl Checker {
         Ok(())
     }
 
-    /// Computes the overlapping and the unclaimed ranges of bytes of the file, and returns the
-    /// completed report of the check.
+    /// Accounts for all bytes of the file: finds the bytes that two blocks use and the bytes that
+    /// no block uses. Returns the completed report of the check.
     fn account(mut self) -> Report {
         let extents = std::mem::replace(&mut self.extents, crate::extents::Extents::new());
         let (overlaps, leaked) = extents.finish(self.report.end.min(self.report.length));

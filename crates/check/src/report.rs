@@ -8,7 +8,8 @@ use crate::metadata::{MetadataBytes, Owner};
 use crate::show::Summary;
 use crate::totals::add;
 
-/// The severity of a finding of the check: fault or remark.
+/// The severity of a finding of the check: a fault (the file contradicts the format) or a remark (a
+/// fact that is not a fault).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
     /// The file contradicts the format.
@@ -17,7 +18,8 @@ pub enum Severity {
     Remark,
 }
 
-/// A finding of the check: a fault or a remark.
+/// A finding of the check of a file: a fault (the file contradicts the format), or a remark (a fact
+/// that is not a fault).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// The severity.

@@ -240,8 +240,9 @@ impl Checker {
         None
     }
 
-    /// Records an object header message that lies in its own object's header and may be shared by
-    /// other objects. If other objects share the message, its own object also counts as a user.
+    /// Records an object header message that other objects may share. The message lies in the
+    /// header of its own object. If other objects share the message, its own object also counts as
+    /// a user.
     pub(crate) fn shareable(&mut self, kind: MessageType, body: &[u8], owner: Address) {
         let Some(index) = self.shared.of(kind) else { return };
         let zeros = body.iter().rev().take(MAX_PADDING_BYTES).take_while(|byte| **byte == 0).count();

@@ -1,4 +1,4 @@
-//! Text output of a report.
+//! Text output of the report of a check.
 
 use std::fmt;
 

@@ -24,7 +24,7 @@ pub enum SetOperation {
 }
 
 impl SetOperation {
-    /// Returns whether the result of the set operation contains an element. `in_a` and `in_b` state
+    /// Returns whether the set operation keeps an element in its result. `in_a` and `in_b` state
     /// whether the selections A and B contain the element.
     pub fn keeps(self, in_a: bool, in_b: bool) -> bool {
         match self {

@@ -24,13 +24,16 @@ use crate::{DataspaceError, Dims, Tiling};
 #[derive(Debug, Clone)]
 pub struct ChunkPart(Pattern);
 
-/// A function that chooses the source stride and the target stride of a copy loop over elements.
-/// Its arguments are the loop's strides in the chunk, in the packed buffer and in a row.
+/// A function that chooses the source and the target of a copy loop over selected elements. It
+/// returns the loop's stride in the source and in the target.
+///
+/// The arguments are the loop's strides in the chunk, in the packed buffer, and in a buffer for the
+/// elements of one chunk without gaps.
 type ChooseStrides = fn(u64, u64, u64) -> (u64, u64);
 
 impl Tiling {
-    /// Returns the patterns of selected elements in the chunk with the scaled coordinates `scaled`.
-    /// The list is empty if no element of the chunk is selected.
+    /// Returns the patterns of selected elements in the chunk at the coordinates `scaled`, which
+    /// count chunks. The list is empty if no element of the chunk is selected.
     ///
     /// # Errors
     /// [`DataspaceError::Rank`] if `scaled` has another rank than the selection.
@@ -39,7 +42,8 @@ impl Tiling {
         Ok(self.parts(scaled, &target_strides, 0)?.into_iter().map(ChunkPart).collect())
     }
 
-    /// Returns the scaled coordinates of the chunks that contain selected elements, in C order.
+    /// Returns the coordinates, in units of chunks, of the chunks that contain selected elements.
+    /// The chunks are in C order.
     pub fn chunk_coordinates(&self) -> impl Iterator<Item = Dims> + Send + use<> {
         let numbers: SmallVec<[Vec<u64>; 4]> =
             (0..self.shape().len()).map(|dimension| self.chunk_numbers(dimension).collect()).collect();
@@ -59,8 +63,9 @@ impl Tiling {
         })
     }
 
-    /// Returns whether the selection contains all elements of the chunk that lie in the dataset's
-    /// extent. `scaled` are the scaled coordinates of the chunk.
+    /// Returns whether the selection covers the chunk at the coordinates `scaled`, which count
+    /// chunks. A covered chunk has all its elements selected, except those beyond the dataset's
+    /// extent.
     pub fn covers(&self, scaled: &[u64]) -> bool {
         scaled.len() == self.shape().len()
             && self.dimensions(scaled).all(|(axis, (from, to))| {
@@ -69,8 +74,8 @@ impl Tiling {
             })
     }
 
-    /// Returns whether the chunk with the scaled coordinates `scaled` reaches beyond the dataset's
-    /// extent.
+    /// Returns whether the chunk at the coordinates `scaled`, which count chunks, is an edge chunk:
+    /// one that reaches beyond the dataset's extent.
     pub fn is_edge(&self, scaled: &[u64]) -> bool {
         self.dimensions(scaled).zip(self.chunk()).any(|((_, (from, to)), size)| to.max(from) - from != *size)
     }
@@ -100,8 +105,8 @@ impl ChunkPart {
     }
 
     /// Calls `visit` with each run of selected elements that is contiguous in both the chunk and
-    /// the packed buffer. `visit` gets the position in the chunk, the position in the packed
-    /// buffer, and the length in elements.
+    /// the packed buffer. `visit` gets the run's position in the chunk, its position in the packed
+    /// buffer, and its length in elements.
     ///
     /// # Errors
     /// The first error of `visit`.
@@ -160,8 +165,8 @@ impl ChunkPart {
         Ok(())
     }
 
-    /// Copies the selected elements of a chunk from the packed buffer `packed` to the beginning of
-    /// `row`, without gaps.
+    /// Copies the selected elements of a chunk from the packed buffer `packed`, which holds all
+    /// selected elements, to the beginning of the buffer `row`, without gaps.
     ///
     /// # Errors
     /// The errors of [`gather`](Self::gather).
@@ -174,7 +179,7 @@ impl ChunkPart {
     }
 
     /// Copies the selected elements of a chunk from the chunk's bytes `chunk` to the beginning of
-    /// `row`, without gaps.
+    /// the buffer `row`, without gaps.
     ///
     /// # Errors
     /// The errors of [`gather`](Self::gather).
@@ -186,8 +191,8 @@ impl ChunkPart {
         Ok(())
     }
 
-    /// Copies elements without gaps from the beginning of `row` to the selected elements in the
-    /// chunk's bytes `chunk`.
+    /// Copies elements, which are contiguous at the beginning of the buffer `row`, to the positions
+    /// of the selected elements in the chunk's bytes `chunk`.
     ///
     /// # Errors
     /// The errors of [`gather`](Self::gather).
@@ -200,7 +205,8 @@ impl ChunkPart {
     }
 
     /// Builds nested loops that copy the selected elements of a chunk. The function `choose`
-    /// selects the source and the target: the chunk, the packed buffer or a row.
+    /// selects the source and the target: the chunk, the packed buffer, or a buffer for the
+    /// elements of this chunk alone.
     fn nest(&self, element_size: usize, choose: ChooseStrides) -> Result<Nest> {
         let mut row = 1_u64;
         let mut loops: SmallVec<[StrideLoop; 4]> = SmallVec::new();
@@ -213,7 +219,8 @@ impl ChunkPart {
         Ok(Nest::of_loops(element_size, loops))
     }
 
-    /// Returns the position after the last selected element of the chunk in the packed buffer.
+    /// Returns the end of the selected elements of the chunk in the packed buffer: the position
+    /// after the last of these elements.
     fn packed_end(&self) -> u64 {
         self.0.steps.iter().fold(self.0.dst + 1, |end, step| end + (step.count.max(1) - 1) * step.dst)
     }

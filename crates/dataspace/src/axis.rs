@@ -1,4 +1,4 @@
-//! One dimension of a regular hyperslab within an extent.
+//! The coordinates that a regular hyperslab selects along one dimension of a dataspace.
 
 use std::ops::Range;
 
@@ -192,9 +192,9 @@ impl Axis {
         first..before(to).max(first)
     }
 
-    /// Returns some selected coordinates of one dimension as a pattern of equal blocks. `positions`
-    /// is the range of their indexes. Returns [`None`] if they do not form such a pattern of equal
-    /// blocks.
+    /// Returns a part of the selected coordinates of one dimension as a pattern of equal blocks.
+    /// `positions` is the range of indexes of these coordinates. Returns [`None`] if they do not
+    /// form equal blocks.
     pub fn part(&self, positions: Range<u64>) -> Option<AxisPart> {
         let length = positions.end.checked_sub(positions.start).filter(|length| *length > 0)?;
         let start = self.coordinate(positions.start)?;

@@ -1,9 +1,10 @@
-//! The runs of a union of blocks. A sweep along each dimension finds them.
+//! The runs of elements in a union of blocks of a selection. An iteration along each dimension
+//! finds them.
 //!
 //! In the slowest dimension, the edges of the blocks divide the extent into bands. All coordinates
-//! of a band have the same active blocks. Each band is swept in the next dimension, with its active
-//! blocks only. In the fastest dimension the blocks are intervals. Only the current band of each
-//! dimension is in memory.
+//! of a band have the same active blocks. For each band, the iteration continues in the next
+//! dimension, with the active blocks only. In the fastest dimension the blocks are intervals. Only
+//! the current band of each dimension is in memory.
 
 use std::borrow::Cow;
 
@@ -24,7 +25,7 @@ pub(crate) struct BlockRuns<'a> {
 }
 
 /// The state, in one dimension, of an iteration over a union of blocks of elements. The iteration
-/// divides the dimension into bands: ranges of coordinates that the same blocks contain.
+/// divides the dimension into bands: ranges of coordinates that lie in the same blocks.
 #[derive(Debug, Clone, Default)]
 struct Level {
     /// The blocks of this sweep, in ascending order of their first coordinates.
@@ -139,7 +140,7 @@ impl<'a> BlockRuns<'a> {
     }
 
     /// Advances an iterator over a union of blocks of elements to the next band of one dimension. A
-    /// band is a range of coordinates that the same blocks contain. Then starts the iteration over
+    /// band is a range of coordinates that lie in the same blocks. Then starts the iteration over
     /// the next faster dimension.
     fn next_band(&mut self, dimension: usize) -> bool {
         let Some(mut level) = self.levels.get_mut(dimension).map(std::mem::take) else { return false };
@@ -156,7 +157,7 @@ impl<'a> BlockRuns<'a> {
     }
 
     /// Finds the next band of one dimension in a union of blocks of elements, and the blocks of the
-    /// band. A band is a range of coordinates that the same blocks contain. Returns false after the
+    /// band. A band is a range of coordinates that lie in the same blocks. Returns false after the
     /// last band.
     fn find_band(&self, dimension: usize, level: &mut Level) -> bool {
         let upcoming =
@@ -183,8 +184,8 @@ impl<'a> BlockRuns<'a> {
         true
     }
 
-    /// Copies the current coordinate of one dimension into the start of the next run of elements.
-    /// The iterator over a union of blocks returns this run.
+    /// Stores the current coordinate of one dimension in the run of elements that an iterator over
+    /// a union of blocks returns next.
     fn show(&mut self, dimension: usize) {
         let band = self.levels.get(dimension).and_then(|level| level.band);
         if let (Some((_, at, _)), Some(to)) = (band, self.start.get_mut(dimension)) {

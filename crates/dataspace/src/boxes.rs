@@ -1,4 +1,4 @@
-//! Division of an extent into boxes of bounded size along chunk boundaries.
+//! Division of a dataset's extent into boxes of bounded size along chunk boundaries.
 
 use crate::{Dims, Region};
 

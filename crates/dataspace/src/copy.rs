@@ -1,4 +1,4 @@
-//! Copying of boxes between arrays.
+//! Copying of boxes of elements between arrays in memory.
 
 use smallvec::SmallVec;
 
@@ -53,17 +53,17 @@ pub fn copy_box(
     Ok(())
 }
 
-/// The position of a box of elements in an array in memory. It consists of the offset of the box,
-/// and of the distance between neighbouring elements in each dimension, all in bytes.
+/// The strides of an array in memory (the distances between neighbouring elements in each
+/// dimension), and the offset of a box of elements in the array, all in bytes.
 pub(crate) struct Strides {
     strides: SmallVec<[usize; 4]>,
     pub(crate) base: usize,
 }
 
 impl Strides {
-    /// Computes the position of a box of elements in an array in memory, in bytes. Checks that the
-    /// box lies in the array, and that the array fits in the buffer. Returns [`None`] if the box is
-    /// empty.
+    /// Computes the strides of an array in memory and the offset of a box of elements, in bytes.
+    /// Checks that the box lies in the array, and that the array fits in the buffer. Returns
+    /// [`None`] if the box is empty.
     pub(crate) fn new(
         subject: &'static str,
         placement: BoxPosition<'_>,
@@ -172,7 +172,7 @@ impl Nest {
         Self { run, rows, outer: nested.collect() }
     }
 
-    /// Copies all runs of bytes that the nested loops visit from `src` to `dst`, starting at the
+    /// Copies bytes from `src` to `dst`: all runs that the nested loops visit, starting at the
     /// given offsets. Skips runs that exceed a slice.
     pub(crate) fn copy(&self, src: &[u8], src_base: usize, dst: &mut [u8], dst_base: usize) {
         self.for_each_plane(src_base, dst_base, |src_at, dst_at, rows| {

@@ -1,11 +1,11 @@
-//! Filling of buffers and boxes with one element.
+//! Filling of buffers, and of boxes in arrays, with copies of one element.
 
 use crate::copy::{Nest, Strides};
 use crate::error::Result;
 use crate::{BoxPosition, DataspaceError};
 
-/// The largest pattern of elements, in bytes, that `fill` copies repeatedly. The pattern fits in
-/// the processor's first-level cache.
+/// The largest number of bytes that `fill` copies at once from the elements that are already
+/// filled. These bytes fit in the processor's first-level cache.
 const MAX_PATTERN_BYTES: usize = 16 << 10;
 
 /// Fills a buffer with copies of an element. The last copy is cut at the end of the buffer. An

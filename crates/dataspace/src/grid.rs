@@ -93,8 +93,8 @@ impl ChunkGrid {
         crate::error::product("number of elements of a chunk", self.chunk.iter().copied())
     }
 
-    /// Returns the number, in C order, of the chunk with the scaled coordinates `scaled`. The
-    /// number does not depend on the size of the slowest dimension.
+    /// Returns the linear index, in C order, of the chunk at the coordinates `scaled`, which count
+    /// chunks. The index does not depend on the size of the slowest dimension.
     ///
     /// # Errors
     /// [`DataspaceError::Rank`], [`DataspaceError::Bounds`] if the chunk does not exist,
@@ -108,8 +108,8 @@ impl ChunkGrid {
         number.ok_or(overflow)
     }
 
-    /// Returns the scaled coordinates of the chunk with the number `linear` in C order. Returns
-    /// [`None`] if no chunk of the grid has this number.
+    /// Returns the coordinates, in units of chunks, of the chunk with the linear index `linear` in
+    /// C order. Returns [`None`] if no chunk of the grid has this index.
     pub fn scaled(&self, linear: u64) -> Option<Dims> {
         let mut rest = linear;
         let mut scaled = Dims::from_elem(0, self.rank());
@@ -120,8 +120,8 @@ impl ChunkGrid {
         (rest == 0).then_some(scaled)
     }
 
-    /// Returns the scaled coordinates of the chunk that contains the element with the coordinates
-    /// `element`, and the coordinates of the element within the chunk.
+    /// Locates the element with the coordinates `element`. Returns the coordinates of its chunk, in
+    /// units of chunks, and the coordinates of the element within the chunk.
     ///
     /// # Errors
     /// [`DataspaceError::Rank`] if the ranks differ, [`DataspaceError::Bounds`] if the element lies
@@ -135,8 +135,8 @@ impl ChunkGrid {
         ))
     }
 
-    /// Returns the scaled coordinates of the chunk that contains the element with the coordinates
-    /// `element`.
+    /// Returns the coordinates, in units of chunks, of the chunk that contains the element with the
+    /// coordinates `element`.
     ///
     /// # Errors
     /// The errors of [`locate`](Self::locate).
@@ -155,8 +155,8 @@ impl ChunkGrid {
         Region { start: Dims::from_slice(element), count: one }.check_within("the element", &self.extent)
     }
 
-    /// Returns the box of elements of the dataset that lie both in the chunk with the scaled
-    /// coordinates `scaled` and in the dataset's extent.
+    /// Returns the box of elements of the chunk at the coordinates `scaled`, which count chunks.
+    /// The part of the chunk beyond the dataset's extent is cut off.
     ///
     /// # Errors
     /// [`DataspaceError::Rank`], [`DataspaceError::Bounds`] if the chunk does not exist.
@@ -172,8 +172,8 @@ impl ChunkGrid {
         Ok(region)
     }
 
-    /// Returns whether the chunk with the scaled coordinates `scaled` reaches beyond the dataset's
-    /// extent.
+    /// Returns whether the chunk at the coordinates `scaled`, which count chunks, is an edge chunk:
+    /// one that reaches beyond the dataset's extent.
     ///
     /// # Errors
     /// The errors of [`ChunkGrid::region`].
@@ -181,8 +181,8 @@ impl ChunkGrid {
         Ok(self.region(scaled)?.count != self.chunk)
     }
 
-    /// Returns the box of scaled coordinates of the chunks that contain elements of the box
-    /// `elements`. Elements outside of the dataset's extent are ignored.
+    /// Returns the box of the chunks that contain elements of the box `elements`. The coordinates
+    /// of the result count chunks. Elements outside of the dataset's extent are ignored.
     ///
     /// # Errors
     /// [`DataspaceError::Rank`] if the ranks differ.
@@ -200,8 +200,8 @@ impl ChunkGrid {
         Ok(chunks)
     }
 
-    /// Returns the scaled coordinates, in C order, of the chunks that contain elements of the box
-    /// `elements`.
+    /// Returns the coordinates, in units of chunks, of the chunks that contain elements of the box
+    /// `elements`. The chunks are in C order.
     ///
     /// # Errors
     /// [`DataspaceError::Rank`] if the ranks differ.

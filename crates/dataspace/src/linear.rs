@@ -1,4 +1,4 @@
-//! Selections as runs of elements in C order of the array.
+//! Selections as runs of elements that are contiguous in a C-order array.
 
 use std::borrow::Cow;
 
@@ -16,8 +16,8 @@ pub struct LinearRun {
     pub length: u64,
 }
 
-/// An iterator over the runs of selected elements that are contiguous in an array, in the order of
-/// the selection. Adjacent runs are merged.
+/// An iterator over the runs of selected elements that are contiguous in a C-order array, in the
+/// order of the selection. Adjacent runs are merged.
 #[derive(Debug, Clone)]
 pub struct LinearRuns<'a> {
     source: Source<'a>,
@@ -186,8 +186,9 @@ impl LinearRuns<'_> {
         Some(LinearRows { offset, stride: self.rows.stride, length, count: remaining + 1 })
     }
 
-    /// Returns the next contiguous run of selected elements. The rows in `self.rows` come before
-    /// this run.
+    /// Returns the next contiguous run of selected elements from the underlying iterator. If
+    /// further runs of equal length and distance follow, stores them in `self.rows`, from which
+    /// they are taken first.
     fn next_from_source(&mut self) -> Option<LinearRun> {
         loop {
             let Some(length) = self.source.advance() else { return self.open_run.take() };

@@ -9,8 +9,8 @@ use crate::error::{Result, same_rank};
 use crate::spans::Spans;
 use crate::{Axes, Axis, DataspaceError, Dims, Points, Region, Selection};
 
-/// An index of the elements of a selection. It finds selected elements by position, and positions
-/// by element, without enumerating the elements.
+/// A selection with its elements in order. It finds the selected element at a position, and the
+/// position of a selected element, without listing all elements.
 ///
 /// ```
 /// use hyperslab_dataspace::{Hyperslab, Ordered, Region, RegularHyperslab, Selection};
@@ -42,8 +42,8 @@ enum Kind {
 }
 
 impl Ordered {
-    /// Creates the index by position for a selection of elements of a dataspace of the shape
-    /// `dims`.
+    /// Creates the ordered form of a selection of elements of a dataspace of the shape `dims`. The
+    /// ordered form finds elements by position.
     ///
     /// # Errors
     /// The errors of [`Selection::validate`], except that blocks may overlap;
@@ -70,17 +70,18 @@ impl Ordered {
         Ok(Self { kind: Kind::Axes(axes, weights), rank, count: weight })
     }
 
-    /// Returns the number of selected elements in the index by position.
+    /// Returns the number of elements of the ordered selection.
     pub fn len(&self) -> u64 {
         self.count
     }
 
-    /// Returns whether the selection of the index by position is empty.
+    /// Returns whether the ordered selection has no elements.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// Returns whether the order of the selection's elements may differ from C order.
+    /// Returns whether the elements of the selection may be in another order than C order, as in a
+    /// list of points.
     pub fn is_unordered(&self) -> bool {
         matches!(self.kind, Kind::Points(..))
     }
@@ -94,9 +95,9 @@ impl Ordered {
         }
     }
 
-    /// Returns whether the box `region` may contain a selected element. The result is exact, except
-    /// for lists of points and irregular blocks. For them, the box may contain no selected element
-    /// although the result is `true`.
+    /// Returns whether the box `region` may contain a selected element. The result `false` is
+    /// certain. For lists of points and irregular blocks, the result may be `true` although the box
+    /// contains no selected element.
     pub fn may_meet(&self, region: &Region) -> bool {
         match &self.kind {
             Kind::Axes(axes, _) => axes
@@ -148,9 +149,9 @@ impl Ordered {
         }
     }
 
-    /// Returns the coordinates of a selected element, and the number of elements from there to the
-    /// end of its run along the fastest dimension. `position` is the index of the element in the
-    /// selection. Returns [`None`] if the selection has fewer elements.
+    /// Returns the coordinates of the selected element at the index `position` in the selection.
+    /// Also returns the number of elements from there to the end of its run along the fastest
+    /// dimension. Returns [`None`] if the selection has fewer elements.
     pub fn at(&self, position: u64) -> Option<(Dims, u64)> {
         if position >= self.count {
             return None;
@@ -197,8 +198,8 @@ fn point(points: &Points, number: usize) -> &[u64] {
     points.coordinates.split_at(number * points.rank).1.split_at(points.rank).0
 }
 
-/// Returns the numbers of selected points, in C order. The points have a coordinate in the slowest
-/// dimension that lies in the box `region`.
+/// Returns the selected points whose coordinate in the slowest dimension lies in the box `region`.
+/// A point is given by its number in the list, and the numbers are in C order of the points.
 fn band<'a>(points: &Points, order: &'a [usize], region: &Region) -> &'a [usize] {
     let Some((from, to)) = region.bounds().next() else { return &[] };
     let slowest = |number: &usize| point(points, *number).first().copied().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! Lists of single elements.
+//! Lists of single selected elements: point selections.
 
 use hyperslab_exact::to_u64;
 
@@ -16,8 +16,8 @@ pub struct Points {
 }
 
 impl Points {
-    /// Returns a point selection. Each row contains the coordinates of one point, and the points
-    /// have the order of the rows.
+    /// Creates a point selection from the rows of an array. Each row contains the coordinates of
+    /// one point, and the points have the order of the rows.
     ///
     /// ```
     /// use hyperslab_dataspace::Points;
@@ -28,8 +28,8 @@ impl Points {
         Self { rank: N, coordinates: rows.into_iter().flatten().collect() }
     }
 
-    /// Returns a point selection. Each column contains the coordinates of all points along one
-    /// dimension, slowest dimension first.
+    /// Creates a point selection from one column for each dimension, slowest dimension first. A
+    /// column contains the coordinates of all points along its dimension.
     ///
     /// ```
     /// use hyperslab_dataspace::Points;

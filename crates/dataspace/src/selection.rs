@@ -73,7 +73,7 @@ impl Selection {
         Self::Hyperslab(Hyperslab::Regular(hyperslab))
     }
 
-    /// Returns the number of elements that the selection selects from a dataspace of the shape
+    /// Returns the number of elements that this selection selects from a dataspace of the shape
     /// `dims`.
     ///
     /// Overlapping blocks and repeated points are counted repeatedly.

@@ -1,4 +1,4 @@
-//! A set of elements as a tree of spans.
+//! A set of selected elements as a tree of spans (intervals of coordinates).
 //!
 //! A span is an interval of coordinates of one dimension, starting with the slowest. All
 //! coordinates of a span have the same selected elements in the faster dimensions: the span's
@@ -45,8 +45,8 @@ pub(crate) struct Span {
 }
 
 impl Span {
-    /// Returns the number of selected elements at each coordinate of an interval. The interval
-    /// belongs to the tree of intervals of a selection.
+    /// Returns the weight of an interval in a selection's tree of intervals: the number of selected
+    /// elements at each coordinate of the interval.
     pub(crate) fn weight(&self) -> u64 {
         self.below.as_ref().map_or(1, |below| below.count)
     }
@@ -90,7 +90,7 @@ impl Spans {
     }
 
     /// Appends an interval of coordinates to one dimension of a selection's tree of intervals. If
-    /// the last interval is adjacent and has an equal subtree, merges both.
+    /// the last interval is adjacent and has an equal subtree, extends that interval instead.
     fn push(&mut self, first: u64, last: u64, below: Option<Arc<Self>>) -> Result<()> {
         let added = (last - first)
             .checked_add(1)
@@ -141,9 +141,9 @@ impl Spans {
         Self::sweep(rank, 0, blocks.iter().collect(), &mut visits_left).map(Arc::new)
     }
 
-    /// Builds the tree of intervals for a list of blocks of selected elements. Cuts one dimension
-    /// into intervals that the same blocks contain, and repeats this in the next dimension for each
-    /// interval.
+    /// Builds the tree of intervals for a list of blocks of selected elements, from the dimension
+    /// `dimension` on. Divides the dimension into intervals at the starts and ends of blocks. For
+    /// each interval, repeats this with its blocks in the next dimension.
     fn sweep(
         rank: usize,
         dimension: usize,
@@ -272,8 +272,8 @@ impl Combiner {
         Ok(set.unwrap_or_else(|| Arc::new(Spans::empty())))
     }
 
-    /// Applies a set operation to two subtrees of the trees of intervals of two selections.
-    /// [`None`] stands for an empty subtree.
+    /// Applies a set operation to two subtrees, one of each selection's tree of intervals. [`None`]
+    /// stands for an empty subtree.
     fn both(&mut self, a: Option<&Arc<Spans>>, b: Option<&Arc<Spans>>) -> Result<Option<Arc<Spans>>> {
         let (a, b) = match (a, b) {
             (Some(a), Some(b)) if !Arc::ptr_eq(a, b) => (a, b),

@@ -81,19 +81,19 @@ impl Tiling {
         Ok(Self { axes, extent, chunk, strides, shape })
     }
 
-    /// Returns the number of selected coordinates in each dimension. A grid of chunks divides the
-    /// selection.
+    /// Returns the shape of the selection that the chunks divide: the number of selected
+    /// coordinates in each dimension.
     pub fn shape(&self) -> &[u64] {
         &self.shape
     }
 
-    /// Returns the shape of the chunks. The grid of chunks divides the selection.
+    /// Returns the shape of the chunks that divide the selection.
     pub fn chunk(&self) -> &[u64] {
         &self.chunk
     }
 
-    /// Returns the scaled coordinates, along one dimension, of the chunks that contain selected
-    /// coordinates, in ascending order.
+    /// Returns the numbers of the chunks along one dimension that contain selected coordinates, in
+    /// ascending order.
     pub fn chunk_numbers(&self, dimension: usize) -> impl Iterator<Item = u64> + '_ {
         let axis = self.axes.get(dimension).copied().unwrap_or(Axis::whole(0));
         let size = self.chunk.get(dimension).copied().unwrap_or(1);
@@ -106,8 +106,8 @@ impl Tiling {
         })
     }
 
-    /// Returns the number of elements of one chunk in a range of chunks that are whole and
-    /// contiguous in the selection. Returns [`None`] for other chunks.
+    /// Returns the number of elements of one chunk if all chunks in a list are selected as a whole
+    /// and follow one another in the selection. Returns [`None`] otherwise.
     ///
     /// Chunks are contiguous if they are neighbours along one dimension, each slower dimension has
     /// one selected coordinate, and each faster dimension has one chunk.
@@ -134,7 +134,8 @@ impl Tiling {
         (slower_have_one && faster_have_one_chunk).then_some(elements)
     }
 
-    /// Returns whether the chunk with the scaled coordinates `scaled` contains a selected element.
+    /// Returns whether the chunk at the coordinates `scaled`, which count chunks, contains a
+    /// selected element.
     pub fn meets(&self, scaled: &[u64]) -> bool {
         scaled.len() == self.axes.len()
             && self.dimensions(scaled).all(|(axis, (from, to))| match axis.bounds() {
@@ -144,7 +145,8 @@ impl Tiling {
             })
     }
 
-    /// Returns the number of selected elements in the chunk with the scaled coordinates `scaled`.
+    /// Returns the number of selected elements in the chunk at the coordinates `scaled`, which
+    /// count chunks.
     ///
     /// ```
     /// use hyperslab_dataspace::{Axis, Tiling};
@@ -162,8 +164,8 @@ impl Tiling {
         counts.product()
     }
 
-    /// Returns the selected coordinates of each dimension, and the range of coordinates of a chunk
-    /// in this dimension.
+    /// Returns, for each dimension, the selected coordinates and the range of coordinates of one
+    /// chunk.
     pub(crate) fn dimensions<'a>(
         &'a self,
         scaled: &'a [u64],
@@ -177,8 +179,11 @@ impl Tiling {
         self.axes.iter().zip(covered)
     }
 
-    /// Returns the selected elements of a chunk as regular patterns. `base` and `target_strides`
-    /// map positions p in the selection to target offsets: `base` + p · `target_strides`.
+    /// Returns the selected elements of a chunk as regular patterns. Each pattern states the
+    /// positions of its elements in the chunk and in a target buffer.
+    ///
+    /// `base` and `target_strides` describe the target buffer: the element at the position p in the
+    /// selection has the offset `base` + p · `target_strides`.
     pub(crate) fn parts(
         &self,
         scaled: &[u64],
@@ -264,8 +269,8 @@ impl Pattern {
 }
 
 /// Divides a range of selected coordinates of one dimension into patterns of equal blocks. A block
-/// that the range cuts is a pattern of its own. `positions` contains indexes of selected
-/// coordinates. Returns each pattern with its first index.
+/// that the range cuts is a pattern of its own. `positions` is the range of indexes of these
+/// coordinates. Returns each pattern with the index of its first coordinate.
 fn equal_pieces(axis: &Axis, positions: Range<u64>) -> impl Iterator<Item = (u64, AxisPart)> + use<> {
     let axis = *axis;
     let mut rest = positions;

@@ -9,7 +9,7 @@ pub struct Compound {
     pub members: Vec<Member>,
 }
 
-/// A member of a compound datatype: its name, its offset in the record and datatype.
+/// A member of a compound datatype: its name, its offset within an element, and its datatype.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Member {
     /// The name, as stored in the file.

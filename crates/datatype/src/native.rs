@@ -177,8 +177,8 @@ impl Datatype {
         FloatLayout { bias: 1025, ..FloatLayout::F64 }.datatype(FloatOrder::Vax)
     }
 
-    /// Returns the datatype of bit fields of `bytes` bytes. If the number of bits exceeds 65535, it
-    /// becomes 65535.
+    /// Returns the datatype of bit fields of `bytes` bytes. The bit field consists of all bits of
+    /// an element, but of at most 65535 bits.
     pub fn bitfield(bytes: u16, order: ByteOrder) -> Self {
         let bits = Bitfield {
             order,
@@ -199,16 +199,15 @@ impl Datatype {
     }
 
     /// Returns a complex datatype with two parts of the datatype `base`. Libraries before HDF5 2.0
-    /// cannot read this class. If the size of an element exceeds 32 bits, it becomes the largest
-    /// 32-bit number.
+    /// cannot read this class. Element sizes above 2^32 - 1 bytes are reduced to this number.
     pub fn complex(base: Self) -> Self {
         let size = base.size.saturating_mul(2);
         Self { size, class: DatatypeClass::Complex(Complex { base: Box::new(base) }) }
     }
 
     /// Returns the datatype of complex numbers as a compound of the members `r` and `i`. Every
-    /// library can read the compound, and h5py interprets it as a complex number. The size of an
-    /// element saturates at 4 GiB.
+    /// library can read the compound, and h5py interprets it as a complex number. Element sizes
+    /// above 2^32 - 1 bytes are reduced to this number.
     pub fn complex_compound(base: Self) -> Self {
         let size = base.size;
         let members = vec![
@@ -270,8 +269,8 @@ impl Datatype {
         Self { size, class: DatatypeClass::Compound(Compound { members }) }
     }
 
-    /// Returns a compound datatype whose members follow one another without gaps. The size of an
-    /// element saturates at 4 GiB.
+    /// Returns a compound datatype whose members follow one another without gaps. Element sizes
+    /// above 2^32 - 1 bytes are reduced to this number.
     ///
     /// ```
     /// use hyperslab_datatype::{ByteOrder::LittleEndian, Datatype};
@@ -297,8 +296,8 @@ impl Datatype {
         Self { size, class: DatatypeClass::Enumeration(Enumeration { base: Box::new(base), members }) }
     }
 
-    /// Returns an array datatype: elements are arrays of a fixed shape, given slowest-varying
-    /// dimension first. The size of an element saturates at 4 GiB.
+    /// Returns an array datatype: each element is an array of the shape `dims`, slowest-varying
+    /// dimension first. Element sizes above 2^32 - 1 bytes are reduced to this number.
     pub fn array(dims: impl Into<Vec<u32>>, base: Self) -> Self {
         let dims = dims.into();
         let size = dims.iter().fold(base.size, |size, dim| size.saturating_mul(*dim));

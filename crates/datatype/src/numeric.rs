@@ -60,7 +60,8 @@ pub struct FixedPoint {
     pub high_pad: Padding,
 }
 
-/// The normalization of a floating-point datatype's mantissa: the storage of its leading bit.
+/// The normalization of a floating-point datatype's mantissa: it states whether and how an element
+/// stores the leading bit of the mantissa.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Normalization {
     /// The mantissa is not normalized.

@@ -1,9 +1,9 @@
-//! The options in `#[hyperslab(…)]`.
+//! The options in `#[hyperslab(…)]` attributes.
 
 use syn::ext::IdentExt;
 use syn::{Attribute, Ident, LitStr, Path, Result};
 
-/// The options in the `#[h5(…)]` attributes of a type, a field or a variant.
+/// The options in the `#[hyperslab(…)]` attributes of a type, a field or a variant.
 #[derive(Default)]
 pub(crate) struct Options {
     /// The path of the crate `hyperslab`.
@@ -13,21 +13,21 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// Parses the `#[h5(…)]` attribute options of a type.
+    /// Parses the options in the `#[hyperslab(…)]` attributes of a type.
     pub(crate) fn of_type(attributes: &[Attribute]) -> Result<Self> {
         let options = Self::parse(attributes, "crate")?;
         Ok(options)
     }
 
-    /// Returns the name that a field or variant has in the HDF5 file, from its `#[h5(…)]` attribute
-    /// options.
+    /// Returns the name that a field or variant has in the HDF5 file. The option `rename` of the
+    /// attribute `#[hyperslab(…)]` replaces the Rust name.
     pub(crate) fn name(attributes: &[Attribute], ident: &Ident) -> Result<String> {
         let options = Self::parse(attributes, "rename")?;
         Ok(options.rename.unwrap_or_else(|| ident.unraw().to_string()))
     }
 
-    /// Parses `#[h5(…)]` attribute options. `known` is the only option that is allowed at this
-    /// position.
+    /// Parses the options in `#[hyperslab(…)]` attributes. Only the option with the name `known` is
+    /// allowed.
     fn parse(attributes: &[Attribute], known: &str) -> Result<Self> {
         let mut options = Self::default();
         for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("hyperslab")) {

@@ -145,7 +145,7 @@ impl<M> AccessOptions<M> {
     }
 
     /// Sets the use of the file's page buffer for small raw data: `true` by default. With `false`,
-    /// each read of raw data reaches the driver. Drivers that count or check reads need this.
+    /// each read of raw data reaches the driver, as drivers need that count or check reads.
     #[must_use]
     pub fn buffer_raw_data(mut self, buffered: bool) -> Self {
         self.store.buffer_raw_data = buffered;
@@ -258,8 +258,9 @@ impl<M> AccessOptions<M> {
         self
     }
 
-    /// Sets the rule for the current dimensions of virtual datasets with unlimited mappings. By
-    /// default they extend to the last element of the longest source dataset.
+    /// Sets the rule for the current dimensions of virtual datasets with unlimited mappings, which
+    /// grow with their source datasets. By default they extend to the last element of the longest
+    /// source dataset.
     #[must_use]
     pub fn virtual_view(mut self, view: VirtualView) -> Self {
         self.virtual_options.view = view;
@@ -297,7 +298,7 @@ impl<M> AccessOptions<M> {
         self
     }
 
-    /// Returns the options of the engine's metadata store, for a file that is open for writing or
+    /// Returns the options for the metadata store of the engine. The file is open for writing or
     /// for reading only.
     pub(crate) fn store(&self, write: bool) -> StoreOptions {
         let bounds = self.libver.unwrap_or(LibverBounds::DEFAULT);
@@ -325,8 +326,8 @@ impl<M> AccessOptions<M> {
         file.with_virtual_options(self.virtual_options)
     }
 
-    /// Returns a handle of the file at `path`. Links and datasets of this file can refer to other
-    /// files, which the handle can open.
+    /// Returns a handle of the file at `path`, with access to other files. Links and datasets of
+    /// this file can refer to these files.
     pub(crate) fn with_external_files(&self, file: OpenFile, path: &Path, store: StoreOptions) -> OpenFile {
         let resolver = ExternalResolver::new(path, self.external, store)
             .with_raw_folder(self.raw_folder.clone())

@@ -33,8 +33,8 @@ pub struct Attribute {
     value: RwLock<Option<Box<Decoded>>>,
 }
 
-/// The cached, decoded value of an attribute, and the generation of the file in which the value was
-/// read.
+/// The cached, decoded value of an attribute. The file's generation (a number that each change of
+/// the file increases) shows whether the value is still current.
 #[derive(Debug, Clone)]
 struct Decoded {
     generation: u64,
@@ -50,7 +50,7 @@ impl Clone for Attribute {
 
 impl Attribute {
     /// Returns the handle of an attribute that was just found in the object `owner`. The caller
-    /// holds the right to read the file ([`Reading`]).
+    /// holds shared access to the structure of the file ([`Reading`]).
     pub(crate) fn new(owner: Arc<Object>, attribute: EngineAttribute) -> Self {
         let found = owner.file().container.store.generation();
         Self { owner, attribute, found, value: RwLock::default() }
@@ -72,8 +72,8 @@ impl Attribute {
     }
 
     /// Returns the position of the attribute in the order of creation. If the object does not track
-    /// this order, returns the position in the object header. For attributes in dense storage,
-    /// returns `None` in this case.
+    /// this order, returns the position in the object header, or `None` for an attribute in dense
+    /// storage.
     pub fn creation_order(&self) -> Option<u32> {
         self.attribute.creation_order
     }
@@ -86,8 +86,8 @@ impl Attribute {
         Ok((value, reading))
     }
 
-    /// Returns the current decoded value of the attribute. The caller holds the right to read the
-    /// file ([`Reading`]).
+    /// Returns the current decoded value of the attribute. The caller holds shared access to the
+    /// structure of the file ([`Reading`]).
     fn decoded(&self) -> Result<Arc<DecodedAttribute>> {
         let container = &self.owner.file().container;
         let generation = container.store.generation();

@@ -119,7 +119,8 @@ impl Object {
     }
 
     /// Sets an attribute of an object to elements in memory. `conversions` converts the elements to
-    /// the datatype in the file; its source heap contains their variable-length data.
+    /// the datatype in the file. Its source heap contains the variable-length data of the elements
+    /// in memory.
     ///
     /// ```
     /// use hyperslab::{AttributeElements, CharacterSet, Dataspace, H5Type};

@@ -173,8 +173,8 @@ impl<V: AttributeValue + ?Sized> AttributeValue for &V {
 }
 
 impl Object {
-    /// Runs `work` with the right to change the file of the object. `subject` returns the context
-    /// of errors.
+    /// Changes the file of the object: runs `work` with exclusive access to the file. `subject`
+    /// returns the context of errors.
     pub(crate) fn change<T>(
         &self,
         subject: impl FnOnce() -> String,
@@ -187,8 +187,8 @@ impl Object {
         Ok(outcome)
     }
 
-    /// Calls the function `set`, which sets an attribute of the object in memory. The object header
-    /// is written to the file later.
+    /// Changes the object's attribute `name` in memory by a call of the function `set`. The object
+    /// header is written to the file later.
     pub(crate) fn set<'a>(
         &self,
         name: &str,

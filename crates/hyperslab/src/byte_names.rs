@@ -65,8 +65,9 @@ impl Group {
         ByteNames { group: self }
     }
 
-    /// Opens the object whose header is at an address, in bytes from the base address of the file:
-    /// the number of an [`ObjectToken`](crate::ObjectToken) or of an object reference.
+    /// Opens the object whose header is at the address `address`, in bytes from the base address of
+    /// the file. Such an address comes from an [`ObjectToken`](crate::ObjectToken) or from an
+    /// object reference.
     ///
     /// ```
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -225,8 +226,8 @@ impl<'a> ByteNames<'a> {
 }
 
 impl Group {
-    /// Returns the object at the end of a path. `header` is the header of the object. The caller
-    /// holds the right to read the file.
+    /// Returns the object found at the end of a path. `header` is the header of the object. The
+    /// caller holds shared access to the structure of the file.
     fn found(&self, header: Arc<ObjectHeader>, path: &[u8]) -> Result<Object> {
         let handle = self.file().container.store.hold(header.address())?;
         let kind = ObjectKind::of(&header);

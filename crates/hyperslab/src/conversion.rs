@@ -7,9 +7,11 @@ use hyperslab_engine::ops::OpenFile;
 use crate::datatype::convert::{Conversion, Conversions, ConvertError, ExceptionKind, Exceptions};
 use crate::{Datatype, H5Type};
 
-/// Returns the default conversions between datatypes: those of libhdf5, and the conversions between
-/// character sets and from strings of variable to fixed length. If the target enumeration lacks a
-/// name, the conversion returns an error, because any other value would be wrong.
+/// Returns the default conversions between datatypes: those of libhdf5, and conversions of strings
+/// between character sets and from variable to fixed length.
+///
+/// If the target enumeration lacks a name, the conversion returns an error, because any other value
+/// would be wrong.
 pub(crate) fn defaults() -> Conversions {
     Conversions::default().across_charsets().with_exceptions(Exceptions::error_on(&[ExceptionKind::NoName]))
 }

@@ -12,10 +12,11 @@ use crate::{File, Group, Object};
 pub use hyperslab_engine::ops::CopyOptions;
 
 impl Group {
-    /// Copies an object to a path of this file, with its attributes. The object belongs to this
-    /// file or to another one. The copy of a group contains copies of all its members. Creates the
-    /// groups of the path that do not exist. Chunks are copied in their encoded form. References
-    /// and links whose target is copied too lead to the copy.
+    /// Copies an object of this or another file to a path of this file, with its attributes. The
+    /// copy of a group contains copies of all its members.
+    ///
+    /// Creates the groups of the path that do not exist. Chunks are copied in their encoded form.
+    /// References and links whose target is copied too lead to the copy.
     ///
     /// ```
     /// let file = hyperslab::FileOptions::new().create_in_memory()?;

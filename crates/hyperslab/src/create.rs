@@ -206,7 +206,7 @@ impl File {
         FileOptions::new().create(path)
     }
 
-    /// Opens the file at `path` for reading and writing.
+    /// Opens the file at `path` for reading and writing (`rw`).
     ///
     /// # Errors
     /// Returns the errors of [`OpenOptions::open`](crate::OpenOptions::open).
@@ -229,10 +229,11 @@ impl File {
         if self.is_writable() { self.root().file().flush() } else { Ok(()) }
     }
 
-    /// Writes all dirty data and closes the file: truncates it to the end of allocation, and stores
-    /// the free space if the file persists it. Remaining handles of the file can only read, and the
-    /// file cannot be opened for writing until they are dropped. Deletes unlinked objects; their
-    /// handles return errors afterwards.
+    /// Writes all dirty data and closes the file. Deletes unlinked objects. Remaining handles of
+    /// the file can only read, and the file cannot be opened for writing until they are dropped.
+    ///
+    /// Truncates the file to the end of allocation, and stores the free space if the file persists
+    /// it. Handles of the deleted objects return errors afterwards.
     ///
     /// Dropping the last handle of a file also closes it, but errors are only logged.
     ///

@@ -3,7 +3,7 @@
 use hyperslab_engine::ops::groups::LinkOrder;
 use hyperslab_engine::ops::objects::AttributeOrder;
 
-/// The choice of an object about the creation order of its links or attributes: not tracked,
+/// The tracking of the order in which an object's links or attributes are created: not tracked,
 /// tracked, or tracked and indexed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum CreationOrder {
@@ -22,8 +22,7 @@ impl CreationOrder {
         self != Self::Untracked
     }
 
-    /// Returns the tracking of the creation order from the two flags that the file stores for it:
-    /// tracked and indexed.
+    /// Returns the tracking of the creation order that the two flags `tracked` and `indexed` state.
     pub(crate) fn of(tracked: bool, indexed: bool) -> Self {
         match (tracked, indexed) {
             (_, true) => Self::Indexed,

@@ -105,8 +105,8 @@ pub(crate) struct ExternalResolver {
     source_folders: RwLock<Vec<PathBuf>>,
 }
 
-/// The open files to which one root file refers, directly or through other files. The list of these
-/// files prevents conflicts between their locks.
+/// The tree of open files to which one root file refers, directly or through other files. The list
+/// of these files prevents conflicts between their locks.
 #[derive(Debug, Default)]
 struct FileTree {
     root: PathBuf,
@@ -169,8 +169,8 @@ impl FileTree {
     }
 
     /// Returns `true` if the file at `path` must be locked when it is opened. Returns `false` for
-    /// the root file, and for files of this tree that are open for writing. If `write` is true,
-    /// releases the read locks of this tree on the file.
+    /// the root file, and for files that the tree has open for writing. If `write` is true, first
+    /// releases the locks that this tree has on the file for reading.
     fn prepare_lock(&self, path: &Path, write: bool) -> Result<bool> {
         if self.real_root.get_or_init(|| self.real_path(&self.root)).as_deref() == Some(path) {
             return Ok(false);
@@ -222,8 +222,8 @@ impl ExternalResolver {
         }
     }
 
-    /// Creates the resolver of names of other files, for the file at `path` to which the file of
-    /// this resolver refers.
+    /// Creates the resolver for a further file, to which the file of this resolver refers. The new
+    /// resolver finds the files to which the file at `path` refers.
     fn further(&self, path: &Path) -> Self {
         Self {
             raw_folder: self.raw_folder.clone(),
@@ -259,7 +259,7 @@ impl ExternalResolver {
         self
     }
 
-    /// Returns the existing paths to which the name of another file may refer, in the order of
+    /// Returns the existing paths that are candidates for the name of another file, in the order of
     /// preference.
     fn candidates(&self, name: &Path) -> Vec<PathBuf> {
         let folders = self.source_folders.read().unwrap_or_else(PoisonError::into_inner);
@@ -286,8 +286,8 @@ impl ExternalResolver {
         }
     }
 
-    /// Converts the name of another file from bytes to text. Returns an error if the policy allows
-    /// no other files.
+    /// Converts the name of another file from bytes to text. Returns an error if the policy forbids
+    /// other files.
     fn name<'a>(&self, name: &'a [u8]) -> Result<&'a str> {
         if self.policy == ExternalFiles::Refuse {
             return Err(Error::Misuse(

@@ -286,8 +286,8 @@ impl Group {
         })
     }
 
-    /// Returns the group's choice about the creation order of its links: not tracked, tracked, or
-    /// tracked and indexed.
+    /// Returns the group's tracking of the order in which its links are created: not tracked,
+    /// tracked, or tracked and indexed.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the group is damaged.
@@ -301,8 +301,9 @@ impl Group {
         ))
     }
 
-    /// Returns the position in the order of creation for the next new link of the group. Returns
-    /// `None` if the group does not track this order. Removed links count until the group is empty.
+    /// Returns the position in the order of creation that the next new link of the group gets.
+    /// Returns `None` if the group does not track this order. The positions of removed links are
+    /// not used again until the group is empty.
     ///
     /// ```
     /// # use hyperslab::{CreationOrder, FileOptions, GroupOptions};
@@ -335,8 +336,8 @@ impl Group {
         Ok(PhaseChange { max_compact: change.max_compact, min_dense: change.min_dense })
     }
 
-    /// Returns the expected number of links and the expected length of a link name. The creator of
-    /// the group stated both.
+    /// Returns the expected number of links and the expected length of a link name, which the
+    /// creator of the group has stated.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the group is damaged.
@@ -356,8 +357,8 @@ impl Group {
         self.object.follow(path)
     }
 
-    /// Opens the object with the identity `token` in the file of this group. If the group was
-    /// opened through an external link, this file is the target of the link.
+    /// Opens the object with the identity `token` in the file that contains this group. If the
+    /// group was opened through an external link, this is the file to which the link leads.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");

@@ -95,7 +95,7 @@ impl GroupOptions {
         self
     }
 
-    /// Sets the initial bytes for link names of a new group with a symbol table: enough for the
+    /// Sets the initial size for link names of a new group with a symbol table: enough for the
     /// estimated links by default. Other groups ignore this option. The file does not store this
     /// number.
     #[must_use]
@@ -127,7 +127,7 @@ pub(crate) fn charset(name: &str) -> CharacterSet {
 }
 
 impl Group {
-    /// Runs `work` with the right to change the group's file. `subject` is the context of errors.
+    /// Changes the group's file: runs `work` with exclusive access. `subject` is the error context.
     pub(crate) fn change<T>(
         &self,
         subject: impl FnOnce() -> String,
@@ -145,8 +145,8 @@ impl Group {
     }
 
     /// Creates an object or link at a path, and the missing groups of the path. `make` receives the
-    /// address of the last group and the name in this group. `make` may leave object headers in
-    /// editors, which are written later.
+    /// address of the last group and the name in this group. `make` may change object headers in
+    /// memory, which are written later.
     pub(crate) fn add<T>(
         &self,
         subject: impl FnOnce() -> String,
@@ -173,8 +173,8 @@ impl Group {
         Ok(outcome)
     }
 
-    /// Calls `make` with the right to change the file and with the address of this group. The
-    /// group's changes are written later.
+    /// Adds to this group: calls `make` with exclusive access to the file and with the address of
+    /// the group. The group's changes are written later.
     pub(crate) fn add_here<T>(
         &self,
         subject: impl FnOnce() -> String,
@@ -201,7 +201,7 @@ impl Group {
         self.file().with_links(edit, group, |group, edit| group.refuse(edit, name.as_bytes()))
     }
 
-    /// Inserts a link into the editor of a group. The link is written to the file later.
+    /// Inserts a link into a group in memory. The link is written to the file later.
     pub(crate) fn insert(
         &self,
         edit: &mut Edit<'_>,
@@ -231,7 +231,7 @@ impl Group {
         Ok((group, last))
     }
 
-    /// Returns the address of a group's subgroup `name`. Creates the subgroup if it is missing.
+    /// Returns the address of the subgroup `name` of a group, which is created if it is missing.
     fn enter(&self, edit: &mut Edit<'_>, group: Address, name: &str) -> Result<Address> {
         use hyperslab_engine::ops::objects::{self, ObjectHeader, ObjectKind};
         let container = &self.file().container;

@@ -45,8 +45,8 @@ pub struct FileInfo {
     pub length: u64,
 }
 
-/// The description of an index of shared messages: its message types, and the smallest message that
-/// it shares.
+/// The description of an index of shared messages: the message types in the index, and the size of
+/// the smallest message that is shared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SharedMessageIndexInfo {
     /// The message types of the index: constants of this type, joined by `|`.

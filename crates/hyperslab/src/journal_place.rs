@@ -40,7 +40,8 @@ fn journal_of_other_name(_path: &Path) -> Option<PathSideFile> {
     None
 }
 
-/// Returns the journal beside the file at `path`, which is absolute and no symbolic link.
+/// Returns the journal beside the file at `path`. The path must be absolute, and must not be a
+/// symbolic link.
 pub(crate) fn journal_beside(path: &Path) -> PathSideFile {
     PathSideFile::beside(path, ".hjournal")
 }

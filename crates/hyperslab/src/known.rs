@@ -7,7 +7,8 @@ use hyperslab_engine::Result;
 use hyperslab_engine::ops::OpenFile;
 use parking_lot::RwLock;
 
-/// A cache of one value from a file, with the generation of the file at the time of the read.
+/// A cache of one value from a file. The file's generation (a number that each change of the file
+/// increases) shows whether the value is still current.
 pub(crate) struct Known<T> {
     generation: u64,
     /// `None` before the first read.
@@ -15,7 +16,7 @@ pub(crate) struct Known<T> {
 }
 
 impl<T> Known<T> {
-    /// Returns a cache of one value that was read in the current generation of the file.
+    /// Returns a cache with the value `value`, which was read after the last change of the file.
     pub(crate) fn new(file: &OpenFile, value: Arc<T>) -> Arc<RwLock<Self>> {
         let generation = file.container.store.generation();
         Arc::new(RwLock::new(Self { generation, value: Some(value) }))
@@ -48,8 +49,8 @@ impl<T> Known<T> {
         Self::get_held(this, file, read)
     }
 
-    /// Returns the cached value of a file as [`get`](Self::get) does. The caller holds the right to
-    /// read the file.
+    /// Returns the cached value of a file as [`get`](Self::get) does. The caller already holds
+    /// shared access to the structure of the file.
     pub(crate) fn get_held(
         this: &RwLock<Self>,
         file: &OpenFile,

@@ -84,8 +84,8 @@ pub struct FilterInfo {
     pub client_data: Vec<u32>,
 }
 
-/// The fill value of a dataset, and the times at which it is written and at which space is
-/// allocated.
+/// The fill value of a dataset, with two times: the time at which the fill value is written, and
+/// the time at which space is allocated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FillValue {
     /// The value of elements that were never written.
@@ -138,7 +138,7 @@ pub enum AllocationTime {
 }
 
 impl FillTime {
-    /// Returns the number by which the file stores this fill value write time.
+    /// Returns the number that the file stores for this time of writing fill values.
     pub(crate) fn stored(self) -> FillWriteTime {
         match self {
             Self::Allocation => FillWriteTime::ON_ALLOCATION,
@@ -150,7 +150,7 @@ impl FillTime {
 }
 
 impl AllocationTime {
-    /// Returns the number by which the file stores this allocation time.
+    /// Returns the number that the file stores for this time of allocating space.
     pub(crate) fn stored(self) -> StoredAllocationTime {
         match self {
             Self::Default => StoredAllocationTime::DEFAULT,
@@ -200,8 +200,8 @@ impl VirtualMapping {
     }
 }
 
-/// Returns a selection of the same elements after merging adjacent blocks of a regular hyperslab.
-/// The oldest encoding stores each block, so fewer blocks take less space.
+/// Returns a selection of the same elements, in which adjacent blocks of a regular hyperslab are
+/// merged. The oldest encoding stores each block, so fewer blocks take less space.
 fn merged(selection: &Selection) -> Selection {
     let mut selection = selection.clone();
     if let Selection::Hyperslab(Hyperslab::Regular(regular)) = &mut selection {
@@ -249,8 +249,8 @@ impl ChunkInfo {
         })
     }
 
-    /// Looks in the chunk index of the dataset for the chunk that holds the element at the
-    /// coordinates `element`. Returns the chunk if it is stored.
+    /// Returns the stored chunk that contains the element at the coordinates `element`. Looks for
+    /// the chunk in the dataset's chunk index. Returns `None` if the chunk is not stored.
     pub(crate) fn at(store: &Store, source: &ChunkedSource, element: &[u64]) -> Result<Option<Self>> {
         let scaled = source.grid.chunk_of(element)?;
         let Some(index) = &source.index else { return Ok(None) };

@@ -1,4 +1,5 @@
-//! The default of file locking. No other module reads the environment.
+//! The default of file locking, which an environment variable sets. No other module reads the
+//! environment.
 
 use hyperslab_engine::store::FileLocking;
 

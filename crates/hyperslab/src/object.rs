@@ -35,7 +35,8 @@ impl ObjectToken {
     }
 
     /// Returns the token of an object whose header was at the address `address` at an earlier time.
-    /// The time is given as the number of deletions in the file so far.
+    /// `deletions` states the time: the number of objects of the file that had been deleted until
+    /// then.
     pub(crate) fn as_of(store: &Store, address: Address, deletions: u64) -> Self {
         Self { address: address.raw(), life: store.life_of(address, deletions) }
     }
@@ -45,8 +46,8 @@ impl ObjectToken {
         Self { address: address.raw(), life: 0 }
     }
 
-    /// Returns a handle that keeps the object of the token open. The caller holds the right to read
-    /// the file ([`Reading`]).
+    /// Returns a handle that keeps the object of the token open. The caller holds shared access to
+    /// the structure of the file ([`Reading`]).
     pub(crate) fn hold(self, store: &Store) -> Result<ObjectHandle> {
         store.hold_known(Address::new(self.address), self.life)
     }
@@ -96,7 +97,8 @@ pub struct Object {
 }
 
 impl Object {
-    /// Opens the object to which a link leads. The header of the object is at an address.
+    /// Opens the object of the file `file` whose header is at the address `address`. `name` is the
+    /// path of the object.
     pub(crate) fn open(file: Arc<OpenFile>, address: Address, name: &str) -> Result<Self> {
         let known = Arc::clone(&file);
         let _reading = known.reading()?;
@@ -104,7 +106,8 @@ impl Object {
         Self::open_held(file, handle, name)
     }
 
-    /// Opens the object that a token identifies in a file.
+    /// Opens the object of the file `file` that the token `token` identifies. `name` is the path of
+    /// the object.
     pub(crate) fn open_token(file: Arc<OpenFile>, token: ObjectToken, name: &str) -> Result<Self> {
         let known = Arc::clone(&file);
         let _reading = known.reading()?;
@@ -283,7 +286,7 @@ impl Object {
     }
 
     /// Returns the file that contains the object. If the path of the object contains an external
-    /// link (HDF5 File Format Specification, IV.A.2.g), this file is the target of the link.
+    /// link (HDF5 File Format Specification, IV.A.2.g), this is the file to which the link leads.
     /// References in the object refer to objects of this file.
     ///
     /// ```
@@ -339,7 +342,7 @@ impl Object {
         Ok(HeaderInfo::of(&*self.header()?))
     }
 
-    /// Returns the object's choice about the creation order of its attributes: not tracked,
+    /// Returns the object's tracking of the order in which its attributes are created: not tracked,
     /// tracked, or tracked and indexed.
     ///
     /// # Errors

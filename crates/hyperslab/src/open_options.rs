@@ -67,8 +67,8 @@ impl OpenOptions {
         self
     }
 
-    /// Sets the access of a SWMR reader for the file: another program may have the file open as the
-    /// SWMR writer.
+    /// Sets whether the file is opened as a SWMR reader (single writer, multiple readers). Another
+    /// program may then have the file open as the SWMR writer.
     ///
     /// Objects keep the state in which they were first read until [`File::refresh`] or
     /// [`Dataset::refresh`](crate::Dataset::refresh). Nothing else is kept in memory, so every read
@@ -80,17 +80,18 @@ impl OpenOptions {
         self
     }
 
-    /// Sets whether the file is opened as the SWMR writer. The result is the same as a call of
-    /// [`File::start_swmr_write`] after opening the file for [writing](Self::write).
+    /// Sets whether the file is opened as the SWMR writer (single writer, multiple readers). The
+    /// result is the same as a call of [`File::start_swmr_write`] after opening the file for
+    /// [writing](Self::write).
     #[must_use]
     pub fn swmr_write(mut self, yes: bool) -> Self {
         self.mode.swmr_write = yes;
         self
     }
 
-    /// Sets an option that ignores two problems. The status flags may state that a writer has the
-    /// file open, and the file may be shorter than the superblock states. Access to missing bytes
-    /// returns errors.
+    /// Sets whether the file is opened in spite of two problems: status flags that say that a
+    /// writer has the file open, and a length below the one that the superblock states. Access to
+    /// missing bytes returns errors.
     #[must_use]
     pub fn ignore_status_flags(mut self, yes: bool) -> Self {
         self.mode.ignore_status_flags = yes;

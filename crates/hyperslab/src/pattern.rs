@@ -33,7 +33,7 @@ enum Token {
 }
 
 impl PathPattern {
-    /// Parses the text of a path pattern.
+    /// Creates a path pattern from its text.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the pattern is empty or ends with
@@ -83,8 +83,9 @@ impl PathPattern {
 }
 
 impl Token {
-    /// Matches one token of a path pattern against the text. Takes all lengths of the text's start
-    /// that the previous tokens match. Returns all lengths that the tokens up to this token match.
+    /// Advances the match of a path pattern by one token. `matched` states, for each length,
+    /// whether the previous tokens match the first characters of the text up to this length.
+    /// Returns the same for the tokens up to this one.
     fn step(self, matched: &[bool], text: &[char]) -> Vec<bool> {
         let mut running = false;
         // The state of the previous length, and the character between the previous and the current

@@ -1,4 +1,5 @@
-//! The storage parameters of groups and objects.
+//! The storage parameters of groups and attributes: limits for compact and dense storage, and
+//! expected links.
 
 /// The limits for the number of links or attributes of an object at which their storage changes
 /// between compact and dense.

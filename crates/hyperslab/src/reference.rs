@@ -41,8 +41,8 @@ impl ReferenceTarget {
         Self::Object(object.token())
     }
 
-    /// Converts the reference target to the form of the engine. `store` is the file that will
-    /// contain the reference.
+    /// Converts the reference target to its stored form, with the addresses of objects in place of
+    /// tokens. `store` is the file that will contain the reference.
     ///
     /// # Errors
     /// Returns [`ErrorKind::NotFound`](crate::ErrorKind) if the object was deleted.
@@ -58,8 +58,8 @@ impl ReferenceTarget {
         })
     }
 
-    /// Converts a reference target in another file to the form of the engine. The existence of the
-    /// object is not checked.
+    /// Converts a reference target in another file to its stored form, with the addresses of
+    /// objects in place of tokens. The existence of the object is not checked.
     fn in_other_file(&self) -> EngineTarget {
         let address = |token: &ObjectToken| Address::new(token.address());
         match self {
@@ -73,8 +73,8 @@ impl ReferenceTarget {
         }
     }
 
-    /// Converts a reference target from the form of the engine. `store` is the file that contains
-    /// the reference.
+    /// Creates a reference target from its stored form, with the tokens of objects in place of
+    /// addresses. `store` is the file that contains the reference.
     pub(crate) fn new(store: &Store, target: EngineTarget) -> Self {
         Self::with(&|address| ObjectToken::of(store, address), target)
     }
@@ -128,8 +128,8 @@ impl Reference {
         &self.target
     }
 
-    /// Returns the file that contains the target of the reference, and the reference target in the
-    /// form for that file.
+    /// Resolves the reference to the file that contains its target. Returns this file, and the
+    /// target within this file.
     fn resolved(&self) -> Result<(Arc<OpenFile>, &ReferenceTarget)> {
         match &self.target {
             ReferenceTarget::External { file, target } => {
@@ -146,8 +146,9 @@ impl Reference {
     }
 
     /// Opens the object to which the reference refers. For a region reference, this is the dataset;
-    /// for an attribute reference, the object with the attribute. A target in another file is
-    /// searched like the target of an external link, under the same
+    /// for an attribute reference, the object with the attribute.
+    ///
+    /// A target in another file is searched like the target of an external link, under the same
     /// [`ExternalFiles`](crate::ExternalFiles) policy.
     ///
     /// # Errors

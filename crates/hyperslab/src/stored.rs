@@ -1,4 +1,4 @@
-//! Elements in the stored form.
+//! Elements of datasets and attributes in the stored form.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -76,8 +76,8 @@ const MAX_FILE_LENGTHS: u64 = 16;
 /// The smallest limit on the variable-length data of one read, in bytes.
 const MIN_CONTENT_LIMIT_BYTES: u64 = 1 << 30;
 
-/// The number of bytes, and of elements, at which a thread updates the shared memory budget. All
-/// threads of one read of variable-length data share this budget.
+/// The number of bytes, or of elements, after which a thread subtracts its memory from the shared
+/// memory budget. All threads of one read of variable-length data share this budget.
 const BATCH_BYTES: usize = 1 << 14;
 
 /// The estimated overhead in bytes of one memory allocation for variable-length data.
@@ -117,8 +117,8 @@ impl ByteBudget {
 }
 
 impl ReadBudget {
-    /// Subtracts the memory for variable-length data from the memory budget of a read. The data
-    /// belong to at most `BATCH_BYTES` elements and have `bytes` bytes in total.
+    /// Takes the memory for variable-length data of a batch of elements from the memory budget of a
+    /// read. The batch has at most `BATCH_BYTES` elements, and the data has `bytes` bytes in total.
     fn take(&self, elements: usize, bytes: usize) -> Result<()> {
         let (elements, bytes) = (to_u64(elements), to_u64(bytes));
         self.contents.take(bytes)?;
@@ -126,28 +126,28 @@ impl ReadBudget {
         self.held.take(bytes + elements * ALLOCATION_BYTES)
     }
 
-    /// Subtracts the memory for the variable-length data of one element from the memory budget of a
+    /// Takes the memory for the variable-length data of one element from the memory budget of a
     /// read.
     pub(crate) fn take_one(&self, bytes: usize) -> Result<()> {
         // An empty value needs no allocation.
         if bytes == 0 { Ok(()) } else { self.take(1, bytes) }
     }
 
-    /// Subtracts the memory for `count` values from the memory budget of a read, and allocates a
-    /// vector for them.
+    /// Allocates a vector for `count` values, and subtracts its memory from the memory budget of a
+    /// read.
     pub(crate) fn vector<T>(&self, count: usize) -> Result<Vec<T>> {
         self.hold(count, size_of::<T>())?;
         memory::reserve(count, "read")
     }
 
-    /// Subtracts the memory for `count` values of `size` bytes from the memory budget of a read,
-    /// and allocates a buffer for them.
+    /// Allocates a buffer for `count` values of `size` bytes, and subtracts its memory from the
+    /// memory budget of a read.
     pub(crate) fn buffer(&self, count: usize, size: usize) -> Result<Vec<u8>> {
         memory::reserve(to_usize(self.hold(count, size)?)?, "read")
     }
 
-    /// Subtracts the memory for `count` values of `size` bytes from the memory budget of a read.
-    /// Returns the size of the values in bytes.
+    /// Subtracts memory that a read holds from the memory budget of the read: `count` values of
+    /// `size` bytes. Returns the size of all values in bytes.
     pub(crate) fn hold(&self, count: usize, size: usize) -> Result<u64> {
         let bytes = to_u64(count).checked_mul(to_u64(size));
         let bytes = bytes.ok_or_else(|| self.held.exceeded(u64::MAX))?;
@@ -190,8 +190,8 @@ impl Stored {
         self
     }
 
-    /// Returns datatype conversions with the heap that holds the variable-length data of the stored
-    /// elements.
+    /// Returns the datatype conversions `conversions`, extended by the heap that holds the
+    /// variable-length data of the stored elements.
     pub(crate) fn conversions(&self, conversions: Conversions) -> Conversions {
         match &self.foreign {
             Some(foreign) => {
@@ -237,7 +237,7 @@ impl Stored {
     }
 
     /// Returns the variable-length data of a stored element, or of a part of the element.
-    /// `descriptor` is the stored form of the element or part.
+    /// `descriptor` is the stored form of the element or part, which refers to the data.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the heap has no such data.
@@ -246,8 +246,8 @@ impl Stored {
         Ok(VariableLength { value })
     }
 
-    /// Returns the target of the reference in a stored element. `kind` is the kind of the
-    /// reference. `descriptor` is the stored form of the element, or of a part of the element.
+    /// Returns the target of a reference in the stored elements. `descriptor` is the stored form of
+    /// the reference: a stored element or a part of one. `kind` is the kind of the reference.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the descriptor is damaged or
@@ -258,9 +258,9 @@ impl Stored {
         Ok(ReferenceTarget::new(&container.store, target))
     }
 
-    /// Returns the reference in a stored element as a [`Reference`], which can open its target.
-    /// `kind` is the kind of the reference. `descriptor` is the stored form of the element, or of a
-    /// part of the element.
+    /// Returns a reference in the stored elements as a [`Reference`], which can open its target.
+    /// `descriptor` is the stored form of the reference: a stored element or a part of one. `kind`
+    /// is the kind of the reference.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/references_latest.h5");
@@ -368,7 +368,8 @@ impl Stored {
         Ok(owned)
     }
 
-    /// Returns a reader of the stored elements' variable-length data.
+    /// Returns a reader of the contents of variable-length elements: the data in heaps to which the
+    /// stored elements refer.
     fn contents(&self) -> VariableLengthReader<'_> {
         let container = &self.file.container;
         VariableLengthReader::new(&container.store, &container.heap, self.foreign.as_deref())

@@ -6,8 +6,8 @@ use crate::known::Known;
 use crate::{Dataset, File};
 
 impl File {
-    /// Makes this process the SWMR writer of the file. From now on SWMR readers of hyperslab or
-    /// libhdf5 can open the file.
+    /// Makes this process the SWMR writer of the file (single writer, multiple readers). From now
+    /// on SWMR readers of hyperslab or libhdf5 can open the file.
     ///
     /// A SWMR writer can write elements and extend datasets. All other changes return errors.
     /// Readers see the changes after each [`flush`](Self::flush). [`close`](Self::close) ends SWMR
@@ -38,8 +38,8 @@ impl File {
         self.root().file().start_swmr_write()
     }
 
-    /// Makes later reads of all objects of the file see the current contents of the file. Has an
-    /// effect only on a file that is open for [SWMR reading](crate::OpenOptions::swmr_read).
+    /// Refreshes the file: later reads of all its objects see the current contents. Has an effect
+    /// only on a file that is open for [SWMR reading](crate::OpenOptions::swmr_read).
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
@@ -63,7 +63,7 @@ impl File {
 }
 
 impl Dataset {
-    /// Makes later reads see the current shape, attributes and elements of the dataset. Has an
+    /// Refreshes the dataset: later reads see its current shape, attributes and elements. Has an
     /// effect only on a file that is open for [SWMR reading](crate::OpenOptions::swmr_read). See
     /// [`File::start_swmr_write`] for an example.
     ///

@@ -9,8 +9,8 @@ use hyperslab_engine::store::{AddressSet, ObjectHandle};
 
 use crate::{File, Link, LinkTarget, Object, ObjectKind, ObjectToken};
 
-/// The largest number of bytes of an object's name during a walk over a file. If a path is longer,
-/// the name is the end of the path.
+/// The largest number of bytes of an object's name in a walk over a file. If the path of the object
+/// is longer, its name is the end of the path.
 const MAX_NAME_BYTES: usize = 4096;
 
 /// An iterator over the objects that are reachable from the root group by hard links.
@@ -92,7 +92,8 @@ impl Walk {
         }
     }
 
-    /// Returns the path of the object that the walk has found as number `number`.
+    /// Returns the path of an object that the walk has found. `number` is the index of the object
+    /// in the list of names that the walk has found.
     fn path(&self, number: usize) -> Vec<u8> {
         let (mut names, mut at) = (Vec::new(), number);
         while at != self.recent.0
@@ -157,7 +158,8 @@ impl Iterator for Walk {
     }
 }
 
-/// Returns the name of an object from its path: the whole path, or the end of a long path.
+/// Returns the name of an object from its path: the whole path, or only its end if the path is
+/// long.
 pub(crate) fn name_of(path: &[u8]) -> Cow<'_, str> {
     let Some(end) = path.len().checked_sub(MAX_NAME_BYTES).and_then(|from| path.get(from..)) else {
         return String::from_utf8_lossy(path);

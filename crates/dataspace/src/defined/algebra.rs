@@ -1,4 +1,4 @@
-//! Set operations on defined elements, as used by writes, erasures and resizing.
+//! Set operations on sets of defined elements. Writes, erasures and resizing use them.
 
 use super::cursor::{Cursor, END, OffsetCursor, RunCursor};
 use super::segments::{SegmentSource, Segments};
@@ -8,9 +8,9 @@ use super::{DefinedSet, store};
 use SegmentSource::{New, Old};
 
 impl DefinedSet {
-    /// Returns the union of two sets of defined elements, and the source of each value. Elements of
-    /// `new` get their values from `new`, and all other elements from `self`. Both sets must belong
-    /// to the same chunk.
+    /// Overlays the set `new` of defined elements on this set. Returns the union, and the source of
+    /// each value: `new` for the elements of `new`, and `self` for all other elements. Both sets
+    /// must belong to the same chunk.
     #[must_use]
     pub fn overlay(&self, new: &Self) -> (Self, Segments) {
         self.apply::<Overlay>(new)
@@ -126,8 +126,8 @@ impl Operation for Intersection {
     }
 }
 
-/// Collects the offsets of the defined elements in a list of segments. Chooses between single
-/// offsets and runs by an estimate of the result's size.
+/// Builds the set of defined elements that results from a list of segments. Stores the set as
+/// single offsets or as runs, whichever is expected to be smaller.
 fn assemble(old: &Store, new: &Store, segments: &Segments, total: u64) -> Store {
     let items = store::count(old.items() + new.items());
     if items * 4 <= segments.element_count() {
@@ -177,7 +177,8 @@ fn assemble_runs(old: &Store, new: &Store, segments: &Segments) -> Vec<OffsetRun
     runs
 }
 
-/// A reader of parts of a set of defined elements. Each part comes after the part before.
+/// A reader of ranges of a set of defined elements. Each range must come after the range that was
+/// read before.
 struct Slicer<'a> {
     store: &'a Store,
     index: usize,

@@ -1,4 +1,4 @@
-//! Division of a set into few boxes.
+//! Division of a set of defined elements into few boxes.
 //!
 //! A box is stored as the offsets of its first and last element. The corner coordinates, and with
 //! them the shape, follow from the offsets. Boxes with equal spans have equal shapes.
@@ -16,8 +16,8 @@ pub(super) struct LinearBox {
     pub(super) span: u64,
 }
 
-/// The mark of a box of defined elements that was joined to another box. The mark stands in the
-/// field for the span of offsets, and no real box has this span.
+/// A mark for boxes of defined elements that are already a part of another box. The mark replaces
+/// the box's span (the distance between its two corners). No real box has this span.
 const JOINED_SPAN: u64 = u64::MAX;
 
 impl LinearBox {
@@ -126,8 +126,8 @@ fn neighbours(boxes: &[LinearBox], stride: u64) -> Vec<(usize, usize)> {
 }
 
 /// Returns the pairs of boxes of defined elements whose first elements are `remainders` offsets
-/// apart. Unlike [`neighbours`], uses a table of the last box for each remainder of an offset,
-/// which is faster for small distances.
+/// apart, like [`neighbours`]. Uses a table of the last box for each remainder of an offset, which
+/// is faster for small distances.
 fn neighbours_by_remainder(boxes: &[LinearBox], remainders: usize, total: u64) -> Vec<(usize, usize)> {
     let stride = super::store::count(remainders);
     let divisor = Divisor::new(stride, total);

@@ -4,8 +4,8 @@ use super::store::{Offset, OffsetRun, Store, ascend, fits_offsets32, push_run};
 use super::{DefinedSet, check_dims};
 use crate::{DataspaceError, Dims, Region, Result, Selection, strides};
 
-/// The length, in elements, of the longest run that the builder of a set of defined elements stores
-/// as single offsets. If a run is longer, the builder stores runs from then on.
+/// The length, in elements, of the longest run of defined elements that a builder stores as single
+/// offsets. After the first longer run, the builder stores only runs.
 const MAX_EXPANDED_RUN_ELEMENTS: u64 = 8;
 
 const OUT_OF_ORDER: DataspaceError = DataspaceError::Invalid {
@@ -13,8 +13,8 @@ const OUT_OF_ORDER: DataspaceError = DataspaceError::Invalid {
     problem: "is out of order or outside of the box",
 };
 
-/// A builder of a set of defined elements. The offsets of elements in the chunk must be added in
-/// ascending order.
+/// A builder of a set of defined elements: the elements of a chunk that have a stored value. The
+/// offsets of these elements in the chunk must be added in ascending order.
 ///
 /// ```
 /// use hyperslab_dataspace::DefinedBuilder;
@@ -105,9 +105,9 @@ impl DefinedBuilder {
         self.store = Store::Runs(runs);
     }
 
-    /// Returns whether an offset added to the set of defined elements was out of order or outside
-    /// of the chunk. In this case [`finish`](Self::finish) returns an error, even if later offsets
-    /// are valid.
+    /// Returns whether the builder of a set of defined elements has refused an offset, because the
+    /// offset was out of order or outside of the chunk. In this case [`finish`](Self::finish)
+    /// returns an error.
     #[inline]
     pub fn is_refused(&self) -> bool {
         self.rejected
@@ -126,8 +126,8 @@ impl DefinedBuilder {
 }
 
 impl DefinedSet {
-    /// Creates the set of the defined elements with the given offsets in the chunk, which must
-    /// ascend strictly.
+    /// Creates a set of defined elements from their offsets in the chunk. The offsets must ascend
+    /// strictly.
     ///
     /// # Errors
     /// The errors of [`DefinedSet::empty`] and [`DefinedBuilder::finish`].
@@ -144,8 +144,8 @@ impl DefinedSet {
         Ok(Self::normalized(Dims::from_slice(dims), total, store))
     }
 
-    /// Creates the set of the defined elements with the given offsets in a chunk of at most 2^32
-    /// elements, without a copy of the offsets. See [`DefinedSet::of_offsets`].
+    /// Creates a set of defined elements from their offsets in the chunk, without a copy of the
+    /// offsets. The chunk has at most 2^32 elements. See [`DefinedSet::of_offsets`].
     ///
     /// # Errors
     /// The errors of [`DefinedSet::of_offsets`]; [`DataspaceError::Overflow`] for a larger box.
@@ -160,8 +160,8 @@ impl DefinedSet {
         Ok(Self::normalized(Dims::from_slice(dims), total, Store::Offsets32(offsets)))
     }
 
-    /// Creates the set of the defined elements of a chunk of the shape `dims` that `selection`
-    /// selects.
+    /// Creates a set of defined elements: the elements that `selection` selects in a chunk of the
+    /// shape `dims`.
     ///
     /// Points may have any order and be repeated, and blocks may overlap. Unlimited hyperslabs
     /// extend to the end of the box.
@@ -192,8 +192,8 @@ impl DefinedSet {
         Self::of_offsets(dims, offsets)
     }
 
-    /// Creates the set of the defined elements of a chunk that lie in the box `region`. The part of
-    /// `region` outside of the chunk's shape `dims` is ignored.
+    /// Creates a set of defined elements: the elements of a chunk that lie in the box `region`. The
+    /// part of `region` outside of the chunk's shape `dims` is ignored.
     ///
     /// # Errors
     /// The errors of [`DefinedSet::empty`]; [`DataspaceError::Rank`].

@@ -84,9 +84,9 @@ impl Corners {
         (boxes == self.len() && self.is_grid(first.first, &distances, &regular.count)).then_some(regular)
     }
 
-    /// Divides the list of boxes of defined elements into groups of `boxes` boxes each. Returns the
-    /// distance between two groups in offsets, and the number of groups before a slower coordinate
-    /// changes. `slower` is the stride of the next slower dimension.
+    /// Finds the step between groups of boxes of defined elements along one dimension. A group has
+    /// `boxes` boxes. Returns the distance between the first two groups in offsets, and the number
+    /// of groups along the dimension. `slower` is the stride of the next slower dimension.
     fn steps(&self, boxes: usize, slower: u64) -> Option<(u64, usize)> {
         let mut groups = self.boxes.iter().step_by(boxes.max(1));
         let first = groups.next()?.first;
@@ -103,8 +103,9 @@ impl Corners {
         Some((distance, count))
     }
 
-    /// Returns whether boxes of defined elements form a grid. `first` is the offset of the first
-    /// element, and the other arguments are the distances and counts in each dimension.
+    /// Returns whether boxes of defined elements form a regular grid. `first` is the offset of the
+    /// first box. `distances` and `counts` are the distances and the number of boxes in each
+    /// dimension.
     fn is_grid(&self, first: u64, distances: &[u64], counts: &[u64]) -> bool {
         let mut at = Dims::from_elem(0, distances.len());
         let mut expected = first;

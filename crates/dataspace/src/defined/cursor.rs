@@ -1,4 +1,4 @@
-//! Cursors over the elements of a set. A cursor can skip many elements in one step.
+//! Cursors over sets of defined elements. A cursor can skip many elements in one step.
 
 use super::store::{Offset, OffsetRun, gallop, length};
 
@@ -6,7 +6,7 @@ use super::store::{Offset, OffsetRun, gallop, length};
 /// has this offset.
 pub(super) const END: u64 = u64::MAX;
 
-/// A cursor that moves forward through a set of defined elements.
+/// A cursor: a position in a set of defined elements that moves forward.
 pub(super) trait Cursor {
     /// Returns the offset, in the chunk, of the defined element at the cursor, or [`END`].
     fn at(&self) -> u64;

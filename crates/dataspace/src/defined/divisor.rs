@@ -1,4 +1,4 @@
-//! Fast repeated divisions by the sizes of a box.
+//! Fast repeated divisions of offsets by the sizes of a box of elements.
 
 use crate::Dims;
 

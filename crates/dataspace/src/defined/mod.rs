@@ -27,8 +27,9 @@ pub use corners::Corners;
 pub use segments::{Segment, SegmentSource, Segments};
 use store::{Offset, OffsetRun, Store, gallop};
 
-/// The set of defined elements of a chunk. The shape of the chunk is `dims`. An offset is the
-/// position of an element in the chunk, in C order.
+/// The set of defined elements of a chunk of a sparse dataset: the elements that have a stored
+/// value. The shape of the chunk is `dims`. An offset is the position of an element in the chunk,
+/// in C order.
 ///
 /// ```
 /// use hyperslab_dataspace::{DefinedSet, Region};
@@ -135,7 +136,8 @@ impl DefinedSet {
         }
     }
 
-    /// Returns the number of defined elements of a chunk with offsets below `offset`.
+    /// Returns the rank of the offset `offset` in the set of defined elements of a chunk: the
+    /// number of defined elements with lower offsets.
     pub fn rank(&self, offset: u64) -> u64 {
         match &self.store {
             Store::Offsets32(offsets) => store::count(offsets.partition_point(|at| at.get() < offset)),
@@ -147,8 +149,8 @@ impl DefinedSet {
         }
     }
 
-    /// Calls `visit` with each run of defined elements of a chunk whose offsets lie in `range`, in
-    /// ascending order.
+    /// Calls `visit` with each run of defined elements of a chunk, in ascending order. `range`
+    /// limits the offsets of these elements in the chunk.
     ///
     /// `visit` receives the offset of the first element, the number of defined elements before it
     /// in the whole box, and the number of elements of the run. The runs are as long as possible
@@ -160,8 +162,8 @@ impl DefinedSet {
         });
     }
 
-    /// Calls `visit` with each run of defined elements of a chunk whose offsets lie in `range`, in
-    /// ascending order, until `visit` returns an error.
+    /// Calls `visit` with each run of defined elements of a chunk, in ascending order, until
+    /// `visit` returns an error. `range` limits the offsets of these elements in the chunk.
     ///
     /// # Errors
     /// The first error of `visit`.
@@ -218,8 +220,8 @@ impl DefinedSet {
     }
 }
 
-/// Calls `visit` with each run of consecutive numbers among the ascending offsets of defined
-/// elements that lie in `range`.
+/// Calls `visit` with each run of consecutive offsets of defined elements. `range` limits the
+/// offsets.
 fn runs_of_offsets<T: Offset, E>(
     offsets: &[T],
     range: &Range<u64>,

@@ -1,12 +1,12 @@
-//! Conversion of ascending offsets to coordinates.
+//! Conversion of ascending offsets of defined elements to coordinates.
 
 use super::DefinedSet;
 use super::divisor::Unravel;
 use crate::Dims;
 use std::ops::Range;
 
-/// A converter from offsets of elements in a chunk to coordinates. The offsets must ascend. The
-/// converter divides only when the row changes.
+/// A cursor over the rows of a chunk, which converts ascending offsets of elements to coordinates.
+/// A division is needed only if the row changes.
 #[derive(Debug)]
 pub(super) struct RowCursor {
     dims: Dims,

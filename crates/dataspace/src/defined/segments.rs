@@ -1,4 +1,4 @@
-//! Assembly of the values of a set from the values of two other sets.
+//! Assembly of the values of a set of defined elements from the values of two other sets.
 
 use crate::{DataspaceError, Result};
 
@@ -35,8 +35,8 @@ pub struct Segments {
 }
 
 impl Segments {
-    /// Returns the list of segments, which are ranges of values of defined elements, in order.
-    /// Adjacent segments are already merged.
+    /// Returns the segments as a slice, in order. A segment is a range of values of defined
+    /// elements. Adjacent segments are already merged.
     pub fn as_slice(&self) -> &[Segment] {
         &self.list
     }
@@ -107,8 +107,8 @@ impl Segments {
         Ok(gathered.into_flattened())
     }
 
-    /// Checks that a list of values of defined elements is long enough for the segments. Considers
-    /// only segments with values of this list.
+    /// Checks that a list of values of defined elements is long enough for the segments that refer
+    /// to it. Ignores segments that refer to the other list.
     fn check(
         &self,
         from: SegmentSource,

@@ -1,4 +1,5 @@
-//! Storage of offsets: single offsets if they are scattered, runs if they are contiguous.
+//! Storage of the offsets of defined elements: single offsets if they are scattered, runs if they
+//! are contiguous.
 
 use hyperslab_exact::to_u64;
 

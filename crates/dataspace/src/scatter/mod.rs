@@ -28,8 +28,8 @@ use crate::{BoxPosition, DataspaceError, Dims, Tiling};
 
 pub use tile::{ConvertRun, Tile, TileScratch};
 
-/// The buffer in memory that receives selected elements, with the shape and the position of the
-/// selection in the buffer.
+/// The target of a read: a buffer in memory that receives the selected elements of many chunks,
+/// with the shape and the position of the selection in the buffer.
 #[derive(Debug)]
 pub struct Canvas<'a> {
     bytes: &'a mut [u8],
@@ -40,8 +40,8 @@ pub struct Canvas<'a> {
 }
 
 impl<'a> Canvas<'a> {
-    /// Creates a canvas (the target of selected elements) for a packed buffer. The buffer is a
-    /// C-order array of the shape `shape`, with elements of `element_size` bytes.
+    /// Creates a canvas for a packed buffer. A canvas is a target of selected elements. The buffer
+    /// is a C-order array of the shape `shape`, with elements of `element_size` bytes.
     ///
     /// # Errors
     /// [`DataspaceError::Buffer`] if `bytes` is shorter than the array.
@@ -50,8 +50,8 @@ impl<'a> Canvas<'a> {
         Self::boxed(bytes, BoxPosition { dims: shape, start: &zero }, shape, element_size)
     }
 
-    /// Creates a canvas, the target of selected elements, for a box of the shape `shape` in a
-    /// larger C-order array in memory.
+    /// Creates a canvas for a box of the shape `shape` in a larger C-order array in memory. A
+    /// canvas is a target of selected elements.
     ///
     /// # Errors
     /// [`DataspaceError::Rank`], [`DataspaceError::Bounds`] if the box reaches beyond the array,
@@ -82,8 +82,8 @@ impl<'a> Canvas<'a> {
     }
 
     /// Returns the tiles of a canvas for a list of chunks. A tile is the part of the target buffer
-    /// for the selected elements of one chunk. The scaled coordinates of the chunks must ascend
-    /// strictly in C order.
+    /// for the selected elements of one chunk. The coordinates of the chunks must ascend strictly
+    /// in C order.
     ///
     /// # Errors
     /// [`DataspaceError::Invalid`] if the chunks do not ascend, or if the shapes of tiling and
@@ -137,14 +137,15 @@ pub struct Tiles<'c> {
 }
 
 impl<'c> Tiles<'c> {
-    /// Returns the remaining chunks of the list. Their tiles (parts of the target buffer) are not
-    /// taken yet.
+    /// Returns the remaining chunks of the list: those whose tiles (parts of the target buffer)
+    /// were not taken yet.
     pub fn chunks(&self) -> &'c [Dims] {
         self.chunks
     }
 
-    /// Returns as one slice the part of a canvas's target buffer for all remaining tiles. Returns
-    /// [`None`] if this part is not contiguous.
+    /// Returns the part of the target buffer for all remaining tiles as one slice. A tile is the
+    /// part for the selected elements of one chunk. Returns [`None`] if the tiles are not
+    /// contiguous.
     ///
     /// They are contiguous if every chunk is selected as a whole, and each chunk's elements follow
     /// the elements of the chunk before. The tiles remain available: a caller uses either the slice
@@ -186,7 +187,7 @@ impl<'c> Iterator for Tiles<'c> {
 
 impl Target<'_> {
     /// Returns the offset and the length, in bytes, of a run of elements in the target buffer of a
-    /// canvas. Returns `None` if the run exceeds the buffer.
+    /// read. Returns `None` if the run exceeds the buffer.
     fn run(&self, first: u64, count: u64) -> Option<(usize, usize)> {
         let at = usize::try_from(first).ok()?.checked_mul(self.element_size)?;
         let length = usize::try_from(count).ok()?.checked_mul(self.element_size)?;

@@ -11,8 +11,9 @@ pub(super) fn to_bytes(elements: u64, size: usize) -> usize {
     usize::try_from(elements).unwrap_or(usize::MAX).saturating_mul(size)
 }
 
-/// Builds the loops that copy the selected elements of a chunk to a packed buffer. If `from_target`
-/// is set, the source is the target buffer, otherwise the chunk.
+/// Builds the nested loops that pack the selected elements of a chunk: copy them to a buffer
+/// without gaps. If `from_target` is true, the source of the copy is the target buffer of a read,
+/// otherwise the chunk.
 pub(super) fn packing(part: &Pattern, size: usize, from_target: bool) -> Nest {
     let mut packed = 1_u64;
     let rows: SmallVec<[StrideLoop; 4]> = part
@@ -32,8 +33,8 @@ pub(super) fn packing(part: &Pattern, size: usize, from_target: bool) -> Nest {
     Nest::of_loops(size, rows)
 }
 
-/// Builds the loops that copy the selected elements of a chunk from a packed buffer to the target
-/// buffer.
+/// Builds the nested loops that unpack the selected elements of a chunk: copy them from a buffer
+/// without gaps to the target buffer of a read.
 pub(super) fn unpacking(part: &Pattern, size: usize) -> Nest {
     let mut packed = 1_u64;
     let rows: SmallVec<[StrideLoop; 4]> = part
@@ -48,8 +49,8 @@ pub(super) fn unpacking(part: &Pattern, size: usize) -> Nest {
     Nest::of_loops(size, rows)
 }
 
-/// Copies all runs of elements that the copy loops visit from the pointer `src` to the pointer
-/// `dst`.
+/// Copies elements from the pointer `src` to the pointer `dst`: all runs of elements that the
+/// nested loops visit.
 ///
 /// # Safety
 /// All reads, relative to `src` plus `src_base` bytes, lie within one allocation, and all writes,
@@ -94,7 +95,8 @@ unsafe fn copy_rows<const N: usize>(src: *const u8, dst: *mut u8, rows: StrideLo
     }
 }
 
-/// Copies the elements that the copy loops visit from the pointer `src` to the buffer `packed`.
+/// Gathers elements from the pointer `src` in the buffer `packed`: all elements that the nested
+/// loops visit, without gaps.
 ///
 /// # Safety
 /// All reads, relative to `src` plus `base` bytes, lie within one allocation, and no other code

@@ -37,7 +37,7 @@ pub struct TileScratch {
 
 impl<'c> Tile<'c> {
     /// Creates the tile of a chunk: the part of the target buffer for the chunk's selected
-    /// elements. Checks that the last of these elements lies in the buffer.
+    /// elements. Checks that the last of these elements lies in the target buffer.
     pub(super) fn new(tiling: &Tiling, chunk: &[u64], target: Target<'c>) -> Result<Self> {
         let parts = tiling.parts(chunk, target.strides, target.base)?;
         let elements = (target.length / target.element_size) as u64;
@@ -52,20 +52,20 @@ impl<'c> Tile<'c> {
         Ok(Self { parts, target })
     }
 
-    /// Returns the number of selected elements of the tile, the part of the target buffer for one
-    /// chunk.
+    /// Returns the number of selected elements of the tile. A tile is the part of the target buffer
+    /// for one chunk.
     pub fn len(&self) -> u64 {
         self.parts.iter().map(Pattern::len).sum()
     }
 
-    /// Returns whether the tile, the part of the target buffer for one chunk, has no selected
-    /// elements.
+    /// Returns whether the tile has no selected elements. A tile is the part of the target buffer
+    /// for one chunk.
     pub fn is_empty(&self) -> bool {
         self.parts.is_empty()
     }
 
-    /// Returns the range of elements of the tile's chunk, in C order, from the first selected
-    /// element to the last selected element.
+    /// Returns the range of elements that a tile needs from its chunk: from the first to the last
+    /// selected element of the chunk, in C order.
     pub fn source(&self) -> Range<u64> {
         let start = self.parts.iter().map(|part| part.src).min().unwrap_or(0);
         start..self.parts.iter().map(Pattern::src_end).max().unwrap_or(0)

@@ -107,7 +107,7 @@ pub(super) struct Frame {
 
 impl Frame {
     /// Creates the description of byte order and padding for a number in an element of `size`
-    /// bytes. The bits of the number (sign, exponent, mantissa) end at the bit `end`.
+    /// bytes. `end` is the position after the highest bit of the number.
     ///
     /// `pads` are ranges of padding; the last one extends to the end of the element. A field that
     /// overlaps a range is written over it. Returns `None` if the byte order is impossible for the

@@ -44,7 +44,8 @@ impl ElementPart {
             && self.destination.end == next.destination.start
     }
 
-    /// Converts this part of the compound element in all elements of `source` into `destination`.
+    /// Converts this part of a compound in all elements of `source`, and writes the results to the
+    /// elements of `destination`.
     fn run(&self, source: &Strided<'_>, destination: &mut StridedMut<'_>) -> Result<()> {
         let (from, to) = (source.part(&self.source), destination.part(&self.destination));
         self.kernel.run_strided(from, to).map_err(|error| error.map_index(|at| at + self.source.start))
@@ -91,8 +92,8 @@ impl Record {
         Some(Self { source_size: size_of(source)?, destination_size: size_of(destination)?, parts: joined })
     }
 
-    /// Returns whether an element of the given source and destination size is a single compound
-    /// value, and not an array of compound values.
+    /// Returns whether an element of the given source and destination size is one compound value,
+    /// and not an array of compound values.
     fn is_one(&self, source_size: usize, destination_size: usize) -> bool {
         source_size == self.source_size && destination_size == self.destination_size
     }
@@ -175,8 +176,9 @@ impl Kernel for Zero {
     }
 }
 
-/// Returns the range of bytes of a member, or of the real or imaginary part, in an element.
-/// `offset` is its offset, and `part` is its datatype. Returns `None` if it exceeds the element.
+/// Returns the range of bytes that a part takes in an element. The part is a member, or the real or
+/// imaginary part. `offset` is its offset, and `part` is its datatype. Returns `None` if the part
+/// exceeds the element.
 fn part_range(element: &Datatype, offset: u32, part: &Datatype) -> Option<Range<usize>> {
     let start = usize::try_from(offset).ok()?;
     let end = start.checked_add(size_of(part)?)?;

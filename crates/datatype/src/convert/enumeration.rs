@@ -8,8 +8,8 @@ use super::rules::{Conversions, Planned};
 use super::{Exception, ExceptionKind, Exceptions, Result, size_of};
 use crate::{Datatype, DatatypeClass};
 
-/// A conversion kernel for enumeration values. The destination value has the same name as the
-/// source value.
+/// A conversion kernel that converts enumeration values by name: the destination value has the same
+/// name as the source value.
 #[derive(Debug)]
 struct ByName {
     values: HashMap<Vec<u8>, Vec<u8>>,

@@ -118,8 +118,8 @@ impl ConvertError {
         Self::Unsupported { from: Box::new(from.clone()), to: Box::new(to.clone()) }
     }
 
-    /// Creates the conversion error for an exception: a value of the first element that the
-    /// destination datatype cannot represent.
+    /// Creates the conversion error for an exception: a value that the destination datatype cannot
+    /// represent. The error has the index 0, which `map_index` changes to the index of the element.
     pub(super) fn exception(exception: &Exception<'_>) -> Self {
         Self::Exception {
             index: 0,

@@ -113,26 +113,27 @@ pub struct Exceptions {
 }
 
 impl Exceptions {
-    /// Creates a handling of conversion exceptions without errors. If the destination datatype
-    /// cannot represent a value, the nearest representable value replaces it.
+    /// Creates a handling of conversion exceptions that clamps values. If the destination datatype
+    /// cannot represent a value, the conversion stores the nearest representable value, and no
+    /// error occurs.
     pub fn clamp() -> Self {
         Self::default()
     }
 
-    /// Creates a handling of conversion exceptions with errors. If the destination datatype cannot
-    /// represent a value, the conversion fails.
+    /// Creates a handling of conversion exceptions that returns an error. If the destination
+    /// datatype cannot represent a value, the conversion fails.
     pub fn error() -> Self {
         Self::error_on(&ExceptionKind::ALL)
     }
 
-    /// Creates a handling of conversion exceptions that reports exceptions of the kinds `kinds` as
-    /// errors.
+    /// Creates a handling of conversion exceptions that returns an error on exceptions of the kinds
+    /// `kinds`. The conversion clamps values in exceptions of other kinds.
     pub fn error_on(kinds: &[ExceptionKind]) -> Self {
         Self { kinds: kinds.iter().fold(0, |set, kind| set | kind.bit()), ask: None }
     }
 
-    /// Creates a handling of conversion exceptions with a callback. If the destination datatype
-    /// cannot represent a value, the conversion calls `function`.
+    /// Creates a handling of conversion exceptions that asks a callback. If the destination
+    /// datatype cannot represent a value, the conversion calls `function`.
     ///
     /// The function may write the destination element, which holds its previous bytes, and return
     /// [`Response::Handled`].
@@ -158,8 +159,8 @@ impl Exceptions {
         Self { ask: Some(Arc::new(function)), ..Self::error() }
     }
 
-    /// Returns whether the caller handles conversion exceptions of one kind. If not, the conversion
-    /// clamps the value.
+    /// Returns whether exceptions of the kind `kind` cause an error or a call of the callback. For
+    /// other kinds, the conversion clamps the value.
     pub(super) fn handles(&self, kind: ExceptionKind) -> bool {
         self.kinds & kind.bit() != 0
     }

@@ -124,8 +124,8 @@ impl FixedFrame {
         self.write(&mut value, element, scratch);
     }
 
-    /// Returns the number of bits of the largest magnitude that an integer of the datatype can
-    /// have.
+    /// Returns the precision of the integer datatype: the number of bits of the largest absolute
+    /// value that it represents.
     pub(super) fn precision(&self) -> u32 {
         self.precision
     }

@@ -140,8 +140,8 @@ impl FloatFrame {
         (self.round(significand, exponent, sticky) == self.infinity()).then_some(kind)
     }
 
-    /// Returns the number of bits of a normal significand of the floating-point datatype, including
-    /// an implied leading bit.
+    /// Returns the number of binary digits of a normal significand of the floating-point datatype.
+    /// An implied leading bit counts as a digit.
     pub(super) fn digits(&self) -> u32 {
         if self.implied { self.mantissa_size + 1 } else { self.mantissa_size }
     }

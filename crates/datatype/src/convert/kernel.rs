@@ -9,8 +9,8 @@ use super::{ConvertError, Result};
 /// Source and destination hold the same number of whole elements. Their types were given when the
 /// kernel was created.
 pub trait Kernel: std::fmt::Debug + Send + Sync {
-    /// Converts all elements of `source` to the destination datatype of the kernel, into
-    /// `destination`.
+    /// Converts all elements of `source` to the destination datatype of the kernel, and writes the
+    /// results to `destination`.
     ///
     /// # Errors
     /// An error for an element that cannot be converted.
@@ -32,9 +32,9 @@ pub trait Kernel: std::fmt::Debug + Send + Sync {
         run_packed(self, source, destination)
     }
 
-    /// Returns the parts of an element that this conversion kernel converts separately. The kernel
-    /// of an enclosing compound then converts the parts itself. Returns `None` unless an element of
-    /// the given sizes is a single compound value.
+    /// Returns the parts of an element that this conversion kernel converts separately, so that the
+    /// kernel of an enclosing compound can convert the parts itself. Returns `None` unless an
+    /// element of the given sizes is a single compound value.
     fn parts(&self, source_size: usize, destination_size: usize) -> Option<&[ElementPart]> {
         let _ = (source_size, destination_size);
         None
@@ -91,7 +91,8 @@ pub(super) trait Element: std::fmt::Debug + Send + Sync {
     /// reuses it.
     type Scratch: Default;
 
-    /// Converts one element from `source` to the destination datatype, into `destination`.
+    /// Converts the element `source` to the destination datatype, and writes the result to
+    /// `destination`.
     fn convert(&self, source: &[u8], destination: &mut [u8], scratch: &mut Self::Scratch);
 }
 

@@ -118,8 +118,8 @@ trait To<D>: Copy {
     /// necessary.
     fn to(self) -> D;
 
-    /// Returns whether a conversion of a number raises no exception, between two number types of
-    /// this machine. Rounding of floating-point numbers is no exception.
+    /// Returns whether the conversion of a number to another number type of this machine raises no
+    /// exception. Rounding of floating-point numbers is no exception.
     fn is_exact(self) -> bool;
 }
 
@@ -263,7 +263,8 @@ float_to_float! {
     f64 => bf16: |value| bf16::from_f32(narrow_to_odd(value));
 }
 
-/// Converts all elements of `source` between two number types of this machine, into `destination`.
+/// Converts all elements of `source` from one number type of this machine to another, and writes
+/// the results to `destination`.
 fn run<S: Scalar + To<D>, D: Scalar, const S_BIG: bool, const D_BIG: bool>(
     source: &[u8],
     destination: &mut [u8],

@@ -101,7 +101,7 @@ impl Element for AnyNumber {
 }
 
 /// Converts an integer of any size to a floating-point number. The significand gets the top bits of
-/// the integer. `sticky` is set if any of the other bits is set.
+/// the integer. `sticky` is set if any of the bits below is set.
 fn from_integer(integer: &Integer) -> Number {
     let length = bits::bit_length(&integer.magnitude);
     // `dropped` is the number of bits below the top 128 bits.

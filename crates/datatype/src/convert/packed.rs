@@ -9,13 +9,14 @@ use super::rules::{Conversions, Planned};
 use super::{native, significant};
 use crate::{ByteOrder, Datatype, DatatypeClass, FixedPoint, Padding};
 
-/// The number of elements that the conversion to packed bits handles in one block. The bytes of a
-/// block fit in the processor's first-level cache.
+/// The number of elements that the conversion to n-bit integers (integers that use some of the bits
+/// of an element) handles in one block. The bytes of a block fit in the processor's first-level
+/// cache.
 const BLOCK_ELEMENTS: usize = 512;
 
-/// A conversion kernel for destination elements with unused bits. Converts numbers to machine
-/// integers of the destination's size, clamps these integers, and moves their bits to the position
-/// in the element.
+/// A conversion kernel that packs integers into some of the bits of each destination element.
+/// Converts numbers to machine integers of the destination's size, clamps these integers, and moves
+/// their bits to the position in the element.
 #[derive(Debug)]
 struct Packed {
     /// The conversion to the machine's integer; `None` if the source already has this type.

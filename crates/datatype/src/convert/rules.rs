@@ -157,7 +157,8 @@ impl Conversions {
         from == to || self.across_charsets
     }
 
-    /// Rejects conversions to a compound datatype if the source compound lacks any of its members.
+    /// Requires every member of a destination compound in conversions between compounds. If the
+    /// source compound lacks one of these members, the conversion is rejected.
     ///
     /// Without this, the bytes of such a member keep the values that the destination had before, as
     /// in libhdf5. A value of a Rust type has no values before, and zeros in their place would be
@@ -249,8 +250,8 @@ impl Conversions {
     }
 }
 
-/// Plans the conversion of elements between equal datatypes of any class, which copies bytes. Does
-/// not apply to variable-length data if the destination has a heap.
+/// Plans the conversion of elements between equal datatypes of any class. The conversion copies
+/// bytes. Does not apply to variable-length data if the destination has a heap.
 fn equal(source: &Datatype, destination: &Datatype, conversions: &Conversions) -> Result<Planned> {
     let stays = conversions.destination_heap.is_none() || !source.is_variable_length();
     Ok((source == destination && stays).then(|| Arc::new(Copy) as _))

@@ -9,12 +9,13 @@ use super::native;
 use super::rules::{Conversions, Planned};
 use crate::{ByteOrder, Datatype, DatatypeClass};
 
-/// The number of elements that the conversion of significant bits handles in one block. The bytes
-/// of a block fit in the processor's first-level cache.
+/// The number of elements that the conversion from n-bit integers (integers that use some of the
+/// bits of an element) handles in one block. The bytes of a block fit in the processor's
+/// first-level cache.
 const BLOCK_ELEMENTS: usize = 512;
 
-/// A conversion kernel for numbers with unused bits. Extracts the significant bits as machine
-/// integers of the source's size, and converts these integers.
+/// A conversion kernel for source elements in which only some bits are significant. Extracts the
+/// significant bits as machine integers of the source's size, and converts these integers.
 #[derive(Debug)]
 struct Significant {
     size: usize,

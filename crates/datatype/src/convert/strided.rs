@@ -13,8 +13,8 @@ const BLOCK_BYTES: usize = 2048;
 /// elements are first copied to packed blocks.
 const MIN_UNPACKED_ELEMENT_BYTES: usize = 256;
 
-/// A view of elements of `size` bytes at a distance of `stride` bytes. The first element begins at
-/// the first byte.
+/// A view of elements at equal distances in memory. Each element has `size` bytes, and the starts
+/// of neighbouring elements are `stride` bytes apart. The first element begins at the first byte.
 #[derive(Debug, Clone, Copy)]
 pub struct Strided<'a> {
     bytes: &'a [u8],
@@ -102,8 +102,7 @@ impl<'a> Strided<'a> {
         self.bytes.chunks(self.stride).filter_map(move |chunk| chunk.get(..size)).take(self.len())
     }
 
-    /// Returns a view of some elements of a view of strided elements. `elements` is the range of
-    /// their numbers.
+    /// Returns a view of the elements with the numbers `elements` in this view of strided elements.
     pub(super) fn slice(&self, elements: &Range<usize>) -> Self {
         let Range { start, end } = byte_range(elements, self.size, self.stride);
         let bytes = self.bytes.split_at(end).0.split_at(start).1;
@@ -171,7 +170,8 @@ impl<'a> StridedMut<'a> {
         Self { bytes, size, stride: stride.max(1) }
     }
 
-    /// Returns a shared view of the elements in a mutable view of strided elements.
+    /// Returns a shared view of the same elements as this mutable view of strided elements
+    /// (elements at equal distances in memory).
     pub fn as_strided(&self) -> Strided<'_> {
         Strided { bytes: self.bytes, size: self.size, stride: self.stride }
     }
@@ -189,8 +189,8 @@ impl<'a> StridedMut<'a> {
         self.bytes.chunks_mut(self.stride).filter_map(move |chunk| chunk.get_mut(..size))
     }
 
-    /// Returns a mutable view of some elements of a view of strided elements. `elements` is the
-    /// range of their numbers.
+    /// Returns a mutable view of the elements with the numbers `elements` in this view of strided
+    /// elements.
     pub(super) fn slice(&mut self, elements: &Range<usize>) -> StridedMut<'_> {
         let Range { start, end } = byte_range(elements, self.size, self.stride);
         let bytes = self.bytes.split_at_mut(end).0.split_at_mut(start).1;
@@ -251,8 +251,8 @@ fn copy<const N: usize>(from: &Strided<'_>, to: &mut StridedMut<'_>) {
     }
 }
 
-/// Runs a conversion kernel that requires packed elements on strided elements. Copies the elements
-/// to packed blocks and back.
+/// Runs a conversion kernel on strided elements. The kernel requires packed elements, so the
+/// elements are copied to packed blocks and back.
 pub(super) fn run_packed<K: Kernel + ?Sized>(
     kernel: &K,
     source: Strided<'_>,

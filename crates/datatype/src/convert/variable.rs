@@ -28,7 +28,8 @@ pub trait VariableSource: std::fmt::Debug + Send + Sync {
     ) -> Result<()>;
 
     /// Returns whether a variable-length element is null: it refers to no data, like a null
-    /// pointer. An empty string is not always null. The default implementation returns `false`.
+    /// pointer. A heap can distinguish null from an empty string. The default implementation
+    /// returns `false`.
     fn is_null(&self, descriptor: &[u8]) -> bool {
         let _ = descriptor;
         false
@@ -37,15 +38,16 @@ pub trait VariableSource: std::fmt::Debug + Send + Sync {
 
 /// A heap that receives the variable-length data of a conversion's destination elements.
 pub trait VariableSink: std::fmt::Debug + Send + Sync {
-    /// Stores the `count` items of a variable-length element in the heap. Writes the reference to
-    /// these items to `descriptor`.
+    /// Stores the `count` items of a variable-length element in the heap. Writes the stored form of
+    /// the element, which refers to these items, to `descriptor`.
     ///
     /// # Errors
     /// [`ConvertError::Heap`] if the heap has no space left.
     fn store(&self, items: &[u8], count: usize, descriptor: &mut [u8]) -> Result<()>;
 
-    /// Writes the stored form of a null variable-length element. The default implementation stores
-    /// an element without items, for heaps that do not distinguish the two.
+    /// Writes the stored form of a null variable-length element, which refers to no data. The
+    /// default implementation writes an element without items, for heaps that do not distinguish
+    /// the two.
     ///
     /// # Errors
     /// The errors of [`store`](Self::store).

@@ -17,8 +17,8 @@ use crate::{Layout, Region};
 pub struct Blocks(Boxes);
 
 impl Blocks {
-    /// Returns the shape in elements of a block of the iteration. Blocks at the upper edges of the
-    /// dataset may be smaller.
+    /// Returns the shape, in elements, of the blocks that the iterator returns. Blocks at the upper
+    /// ends of the dataset's dimensions may be smaller.
     pub fn shape(&self) -> &[u64] {
         self.0.shape()
     }
@@ -34,9 +34,10 @@ impl Iterator for Blocks {
 
 impl Dataset {
     /// Returns an iterator over the blocks of elements that together cover the dataset. Each block
-    /// has at most `bytes` bytes of stored elements, but at least one chunk, or one element if the
-    /// dataset is not chunked. Blocks consist of as many whole chunks as fit, along the fastest
-    /// dimension first. No chunk is divided between blocks.
+    /// has at most `bytes` bytes of stored elements, but at least one chunk.
+    ///
+    /// Blocks consist of as many whole chunks as fit, along the fastest dimension first. No chunk
+    /// is divided between blocks. If the dataset is not chunked, a block has at least one element.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
@@ -60,8 +61,9 @@ impl Dataset {
         Blocks(Boxes::new(&dims, &chunk, u64::from(self.datatype().size), bytes))
     }
 
-    /// Reads the elements of the dataset block by block; see [`blocks`](Self::blocks). Each item is
-    /// the region of a block and its elements. Memory holds one block at a time.
+    /// Reads the elements of the dataset block by block; see [`blocks`](Self::blocks). Each item of
+    /// the iterator contains the region of a block and the elements of the block. Memory holds one
+    /// block at a time.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");

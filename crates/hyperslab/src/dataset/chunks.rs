@@ -47,10 +47,11 @@ impl Dataset {
 }
 
 impl<'a> Chunks<'a> {
-    /// Returns the address of the dataset's chunk index, in bytes from the file's base address, as
-    /// in the Data Layout message (HDF5 File Format Specification, IV.A.2.i). If the dataset has a
-    /// single chunk without an index, the address is that of the chunk. Returns `None` while no
-    /// chunk is stored, and in other layouts.
+    /// Returns the address of the dataset's chunk index, in bytes from the file's base address.
+    /// Returns `None` while no chunk is stored, and in other layouts.
+    ///
+    /// The Data Layout message contains this address (HDF5 File Format Specification, IV.A.2.i). If
+    /// the dataset has a single chunk without an index, the address is that of the chunk.
     ///
     /// ```
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -89,8 +90,8 @@ impl<'a> Chunks<'a> {
         })
     }
 
-    /// Calls `visit` with each stored chunk of the dataset until `visit` breaks. Holds the right to
-    /// read the file during the calls.
+    /// Calls `visit` with each stored chunk of the dataset until `visit` breaks. Holds shared
+    /// access to the structure of the file during the calls.
     fn walk(&self, visit: &mut dyn FnMut(ChunkInfo) -> ControlFlow<()>) -> Result<()> {
         let (source, _reading) = self.source()?;
         let mut stopped = false;
@@ -104,9 +105,11 @@ impl<'a> Chunks<'a> {
     }
 
     /// Calls `visit` with each stored chunk of the dataset, in the order of the chunk index, until
-    /// `visit` returns [`ControlFlow::Break`]. In a file that is open for reading only, memory
-    /// never holds the whole list of chunks. In a file that is open for writing, the chunks are
-    /// those at the time of the call, and `visit` may change the file.
+    /// `visit` returns [`ControlFlow::Break`].
+    ///
+    /// In a file that is open for reading only, memory never holds the whole list of chunks. In a
+    /// file that is open for writing, the chunks are those at the time of the call, and `visit` may
+    /// change the file.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");

@@ -147,10 +147,12 @@ impl<T: H5Type, S: DataMut<Elem = T>, D: Dimension> ArrayDataMut for ArrayBase<S
     }
 }
 
-/// Returns `true` if an array in memory of the shape `dims` can hold `count` selected elements of
-/// the shape `shape`: both shapes are equal; or one of the two has a single dimension, and the
-/// numbers of elements are equal. A `shape` of `None` means a single dimension; a `count` of `None`
-/// means a number that exceeds 64 bits.
+/// Returns `true` if an array of the shape `dims` can hold a selection of `count` elements of the
+/// shape `shape`.
+///
+/// Both shapes must be equal. Or one of them must have a single dimension, and the numbers of
+/// elements must be equal. A `shape` of `None` means a single dimension; a `count` of `None` means
+/// a number that exceeds 64 bits.
 pub(super) fn fits(shape: Option<&[u64]>, count: Option<u64>, dims: &[u64]) -> bool {
     let flat = dims.len() == 1 || shape.is_none_or(|shape| shape.len() == 1);
     let elements = product("number of elements", dims.iter().copied()).ok();

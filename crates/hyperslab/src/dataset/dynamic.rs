@@ -43,8 +43,10 @@ impl Dataset {
     }
 
     /// Reads the selected elements of the dataset into the caller's buffer `bytes`, as elements of
-    /// the datatype `memory`. This datatype need not correspond to a Rust type. The conversion does
-    /// not change padding of compounds in the buffer, nor members that the file does not have.
+    /// the datatype `memory`.
+    ///
+    /// This datatype need not correspond to a Rust type. The conversion does not change padding of
+    /// compounds in the buffer, nor members that the file does not have.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");

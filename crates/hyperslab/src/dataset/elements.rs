@@ -1,4 +1,4 @@
-//! The elements of one read, from the file to Rust values.
+//! The elements that one read selects, on their way from the file to Rust values.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -81,8 +81,8 @@ impl<'a> Elements<'a> {
         Ok(Self { dataset, selected, conversion: plan(&conversions)?, stored })
     }
 
-    /// Fills the buffer `out` with the selected elements of a read, converted to memory. `zeroed`
-    /// must be true only if `out` contains only zeros.
+    /// Puts the selected elements of a read into the buffer `out`, converted to their type in
+    /// memory. `zeroed` must be true only if `out` contains only zeros.
     pub(super) fn put(&self, out: &mut [u8], zeroed: bool) -> Result<()> {
         if let Some(stored) = &self.stored {
             return Ok(self.conversion.convert(stored.bytes(), out, self.selected.count)?);
@@ -99,8 +99,8 @@ impl<'a> Elements<'a> {
 }
 
 impl Dataset {
-    /// Returns `true` if elements of the dataset may refer to variable-length data in other files
-    /// or in structured chunks.
+    /// Returns `true` if elements of the dataset may refer to variable-length data outside of the
+    /// file's global heap: in other files or in structured chunks.
     fn may_hold_foreign(&self) -> bool {
         let layout = &self.first.description.layout.layout;
         self.datatype().is_variable_length()

@@ -11,10 +11,12 @@ use super::Dataset;
 use crate::{H5Type, IntoSelection, Selection};
 
 impl Dataset {
-    /// Reads the selected elements of the dataset into a part of an array in memory. `values` are
-    /// the elements of an array of the shape `dims` in C order, and the selection `part` selects
-    /// the part; the other elements keep their values. Both selections must have the same number of
-    /// elements, and may have different shapes. The elements are paired in the order of each
+    /// Reads the selected elements of the dataset into a part of an array in memory. `values`
+    /// contains the elements of the array, which has the shape `dims`, in C order. The selection
+    /// `part` selects the part.
+    ///
+    /// The other elements of the array keep their values. Both selections must have the same number
+    /// of elements, and may have different shapes. The elements are paired in the order of each
     /// selection.
     ///
     /// ```
@@ -61,10 +63,12 @@ impl Dataset {
         Ok(())
     }
 
-    /// Writes a part of an array in memory to the selected elements of the dataset. `values` are
-    /// the elements of an array of the shape `dims` in C order, and the selection `part` selects
-    /// the part. Both selections must have the same number of elements, which are paired in the
-    /// order of each selection.
+    /// Writes a part of an array in memory to the selected elements of the dataset. `values`
+    /// contains the elements of the array, which has the shape `dims`, in C order. The selection
+    /// `part` selects the part.
+    ///
+    /// Both selections must have the same number of elements, which are paired in the order of each
+    /// selection.
     ///
     /// ```
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;

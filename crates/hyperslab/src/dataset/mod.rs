@@ -96,8 +96,9 @@ impl Dataset {
         self.current().map(|(open, _)| open)
     }
 
-    /// Returns the current state of the dataset, and a guard with the right to read the file. While
-    /// the guard exists, the dataset does not change, and no chunk of the dataset is dirty.
+    /// Returns the current state of the dataset, and a guard that gives shared access to the
+    /// structure of the file. While the guard exists, the dataset does not change, and no chunk of
+    /// the dataset is dirty (changed and not yet written).
     pub(crate) fn current(&self) -> Result<(Arc<OpenDataset>, Reading<'_>)> {
         let file = self.object.file();
         let reading = file.reading_flushed(self.shown()).map_err(|error| self.context(error))?;
@@ -109,9 +110,9 @@ impl Dataset {
         matches!(self.first.description.layout.layout, StoredLayout::Virtual(_))
     }
 
-    /// Returns the address of this dataset for a read that must contain the data of its dirty
-    /// chunks. Returns `None` for a virtual dataset, because its elements may lie in any dataset of
-    /// the file.
+    /// Returns the address of this dataset, because a read of it flushes only its own dirty chunks
+    /// (changed and not yet written). Returns `None` for a virtual dataset, which shows elements of
+    /// other datasets: a read of it flushes the dirty chunks of all datasets.
     fn shown(&self) -> Option<hyperslab_engine::Address> {
         (!self.is_virtual()).then(|| self.object.address())
     }
@@ -241,8 +242,8 @@ impl Dataset {
         &self.first.description
     }
 
-    /// Wraps the elements that a read of the dataset returned in an array of the shape `shape`. The
-    /// context of errors names the dataset.
+    /// Returns the result of a read of the dataset as an array of the shape `shape`. The context of
+    /// errors names the dataset.
     #[cfg(feature = "ndarray")]
     fn shaped<T, D: Dimension>(&self, shape: &[usize], elements: Result<Vec<T>>) -> Result<Array<T, D>> {
         elements.and_then(|elements| array(shape, elements)).map_err(|error| self.context(error))
@@ -295,8 +296,8 @@ impl fmt::Debug for Dataset {
     }
 }
 
-/// Returns the shape of the array in memory that holds all elements of a dataspace. A null
-/// dataspace has the shape of zero elements.
+/// Returns the shape of the array in memory that holds all elements of a dataspace. For a null
+/// dataspace this is `[0]`.
 pub(crate) fn shape(dataspace: &Dataspace) -> Result<Vec<usize>> {
     match dataspace {
         Dataspace::Null => Ok(vec![0]),
@@ -314,8 +315,8 @@ pub(crate) fn array<T, D: Dimension>(shape: &[usize], values: Vec<T>) -> Result<
         .map_err(|error| Error::Misuse(format!("elements do not fill the shape {shape:?}: {error}")))
 }
 
-/// Checks that arrays in memory of the dimension type `D` can have the given shape. Returns an
-/// error otherwise.
+/// Checks that arrays in memory of the dimension type `D` can have the rank of the given shape.
+/// Returns an error otherwise.
 #[cfg(feature = "ndarray")]
 pub(crate) fn check_rank<D: Dimension>(shape: &[usize]) -> Result<()> {
     match D::NDIM {

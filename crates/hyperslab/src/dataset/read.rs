@@ -43,8 +43,8 @@ impl Dataset {
         self.read_planned(selection, |conversions| to_rust::<T>(conversions, self.datatype()))
     }
 
-    /// Reads the selected elements of the dataset into an array. `plan` returns the datatype
-    /// conversion for the elements.
+    /// Reads the selected elements of the dataset into an array, with the datatype conversion that
+    /// the function `plan` returns.
     #[cfg(feature = "ndarray")]
     pub(super) fn read_planned<T: H5Type, D: Dimension>(
         &self,
@@ -77,8 +77,8 @@ impl Dataset {
         self.read_raw_planned(selection, |conversions| to_rust::<T>(conversions, self.datatype()))
     }
 
-    /// Reads the selected elements of the dataset into a vector. `plan` returns the datatype
-    /// conversion for the elements.
+    /// Reads the selected elements of the dataset into a vector, with the datatype conversion that
+    /// the function `plan` returns.
     pub(super) fn read_raw_planned<T: H5Type>(
         &self,
         selection: impl IntoSelection,
@@ -99,9 +99,11 @@ impl Dataset {
     }
 
     /// Reads the selected elements of the dataset into memory of the caller: a slice, a vector, or
-    /// an array or view of ndarray in any memory layout. The shape of `values` must equal the shape
-    /// of the selection; or one of the two has a single dimension, and both have the same number of
-    /// elements. Arrays in standard layout are read without a copy.
+    /// an array or view of ndarray.
+    ///
+    /// The shape of `values` must equal the shape of the selection; or one of the two has a single
+    /// dimension, and both have the same number of elements. The array may have any memory layout.
+    /// Arrays in standard layout are read without a copy.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
@@ -130,8 +132,8 @@ impl Dataset {
         self.read_into_planned(selection, values, plan)
     }
 
-    /// Reads the selected elements of the dataset into the caller's array `values`. `plan` returns
-    /// the datatype conversion for the elements.
+    /// Reads the selected elements of the dataset into the caller's array `values`, with the
+    /// datatype conversion that the function `plan` returns.
     pub(super) fn read_into_planned<A: ArrayDataMut + ?Sized>(
         &self,
         selection: impl IntoSelection,

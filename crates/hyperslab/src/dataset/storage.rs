@@ -97,8 +97,8 @@ impl Dataset {
         }
     }
 
-    /// Returns the share of a dataset's elements for which space is allocated, from the number
-    /// `stored` of stored chunks of the shape `shape`.
+    /// Returns the share of a dataset's elements for which space is allocated. `stored` is the
+    /// number of stored chunks, and `shape` is the shape of a chunk.
     fn status_of(&self, stored: u64, shape: &[u64]) -> SpaceStatus {
         let dataspace = self.dataspace();
         let chunks = dataspace.dims().iter().zip(shape);

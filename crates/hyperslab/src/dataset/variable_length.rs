@@ -81,8 +81,8 @@ impl Dataset {
         self.write_variable_length(selection.selection(), &memory, &bytes, Some(Arc::new(arena)))
     }
 
-    /// Stores variable-length sequences in the memory arena `arena` and returns their descriptors,
-    /// which refer to the arena.
+    /// Stores variable-length sequences in the heap `arena` in memory. Returns the descriptors of
+    /// the sequences, which refer to their data in the heap.
     pub(crate) fn sequence_descriptors<T: H5Type, S: AsRef<[T]>>(
         &self,
         sequences: &[S],
@@ -131,8 +131,8 @@ impl Dataset {
         self.write_variable_length(selection.selection(), encoder.memory(), &bytes, Some(Arc::new(arena)))
     }
 
-    /// Converts elements with variable-length data to the dataset's datatype and writes them to the
-    /// selected elements. Frees the replaced variable-length data.
+    /// Writes references to the selected elements of a dataset of references. `targets` has one
+    /// target for each selected element, in the order of the selection.
     ///
     /// ```
     /// use hyperslab::{Datatype, Ix1, IxDyn, ReferenceTarget, Region, Selection};
@@ -176,9 +176,8 @@ impl Dataset {
         })
     }
 
-    /// Calls `store` to put variable-length data into the file's heap, and writes the elements that
-    /// `store` returns to the selected elements of the dataset. Frees the replaced variable-length
-    /// data.
+    /// Converts elements with variable-length data from the datatype `memory` to the dataset's
+    /// datatype. Writes them to the selected elements, and frees the replaced variable-length data.
     pub(super) fn write_variable_length(
         &self,
         selection: &Selection,
@@ -201,8 +200,9 @@ impl Dataset {
         })
     }
 
-    /// Calls `store` to put variable-length data into the file's heap, and writes the elements that
-    /// `store` returns to the dataset. Frees the replaced variable-length data.
+    /// Replaces the selected elements of the dataset, and frees the variable-length data of the old
+    /// elements. `store` puts the new variable-length data into the file's heap and returns the new
+    /// elements.
     fn replace_variable_length(
         &self,
         selection: &Selection,

@@ -1,4 +1,4 @@
-//! Views of elements that the file holds in memory.
+//! Array views of elements of a file that is held in memory.
 
 use ndarray::ArrayViewD;
 
@@ -6,8 +6,10 @@ use super::Dataset;
 use crate::H5Type;
 
 impl Dataset {
-    /// Returns an array view of all elements of the dataset without a copy. Returns `None` unless
-    /// all of these conditions hold:
+    /// Returns an array view of all elements of the dataset without a copy, if the file is held in
+    /// memory. Otherwise, returns `None`.
+    ///
+    /// All of these conditions must hold:
     ///
     /// - The dataset is contiguous, and the datatype is that of `T` in this machine's byte order.
     /// - The file is open for reading only, and is held in memory or mapped into it

@@ -13,8 +13,8 @@ use super::data::{self, ArrayData};
 use crate::{Dataspace, Datatype, H5Type, IntoSelection, Selected, Selection};
 
 impl Dataset {
-    /// Runs `work` with the right to change the file of the dataset, while object headers may be in
-    /// editors. The context of errors names the dataset.
+    /// Changes the file of the dataset: runs `work` with exclusive access to the file. Changed
+    /// object headers may stay in memory afterwards. The context of errors names the dataset.
     pub(crate) fn change<T>(&self, work: impl FnOnce(&mut Edit<'_>) -> Result<T>) -> Result<T> {
         let file = self.object.file();
         let mut edit = file.edit_deferred().map_err(|error| self.context(error))?;
@@ -23,11 +23,12 @@ impl Dataset {
         Ok(outcome)
     }
 
-    /// Writes an array to the selected elements of the dataset; see [`IntoSelection`] for
-    /// selections. The shape of the array must equal the shape of the selection; or one of the two
-    /// has a single dimension, and both have the same number of elements. The elements are taken in
-    /// the order of the selection (points in the order of their list, other selections in C order)
-    /// and converted to the dataset's type.
+    /// Writes an array to the selected elements of the dataset, and converts its elements to the
+    /// dataset's datatype; see [`IntoSelection`] for selections.
+    ///
+    /// The shape of the array must equal the shape of the selection; or one of the two has a single
+    /// dimension, and both have the same number of elements. The elements are taken in the order of
+    /// the selection: points in the order of their list, other selections in C order.
     ///
     /// ```
     /// use hyperslab::{Points, s};
@@ -81,7 +82,7 @@ impl Dataset {
         self.write_converted(selected.selection(), memory, &bytes)
     }
 
-    /// Converts a value that selects elements, such as a slice, to a selection for the current
+    /// Resolves a value that selects elements, such as a slice, to a selection for the current
     /// shape of the dataset.
     pub(crate) fn resolve<'a>(&self, selection: impl IntoSelection + 'a) -> Result<Selected<'a>> {
         let dataspace = self.dataspace();
@@ -135,7 +136,8 @@ impl Dataset {
         file.write_elements(self.write_to(), &selection, from).map_err(|error| self.context(error))
     }
 
-    /// Returns the value by which the engine's write operations identify the dataset.
+    /// Returns the target of a write to this dataset: the address of the dataset, with a mark for
+    /// virtual datasets.
     pub(super) fn write_to(&self) -> WriteTo {
         let address = self.object.address();
         if self.is_virtual() { WriteTo::Virtual(address) } else { WriteTo::Own(address) }
@@ -192,9 +194,10 @@ impl Dataset {
     }
 
     /// Extends the dataset at the front of the dimension `axis` and writes the elements of `array`
-    /// there. The element at coordinate 0 moves to the coordinate that equals the length of the
-    /// array. If that length is a multiple of the chunk's length, only the chunk index changes;
-    /// otherwise the elements are rewritten.
+    /// there. The present elements move to higher coordinates, by the length of the array.
+    ///
+    /// If that length is a multiple of the chunk's length, only the chunk index changes; otherwise
+    /// the elements are rewritten.
     ///
     /// ```
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;

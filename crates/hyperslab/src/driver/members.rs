@@ -8,16 +8,16 @@ use hyperslab_engine::ops::{MemberRange, Members};
 use hyperslab_engine::{Error, Result};
 use hyperslab_vfd::{Access, Driver, DriverError, Family, FamilyPattern, Multi, MultiMember, Sec2};
 
-/// Member files that were found by their names. The files together hold an HDF5 file, which does
-/// not state the names of its members.
+/// The guessed members of an HDF5 file: files in the same folder that have the names of members.
+/// The file itself does not state the names of its members.
 pub(super) enum GuessedMembers {
     Family(Family),
     Multi(Multi),
     Invalid(Error),
 }
 
-/// Returns the member files that may hold the missing bytes of the HDF5 file at `path`. The search
-/// uses only file names.
+/// Returns the guessed members of the HDF5 file at `path`: files in the same folder that have the
+/// names of members. The contents of the files are not compared.
 pub(super) fn guessed_members(path: &Path, access: Access) -> Option<GuessedMembers> {
     if FamilyPattern::of_first_member(path).any(|pattern| pattern.member(1).is_file()) {
         return Some(
@@ -103,9 +103,9 @@ pub(super) fn stated_members(first: &Path) -> Result<Members> {
     Members::of(Arc::new(Sec2::open(first, Access::ReadOnly).map_err(cannot_open)?))
 }
 
-/// Returns the file name pattern of a family of member files. `path` is the pattern or the first
-/// member. The member number in a name is 0. If the name contains several zeros, the last zero for
-/// which a second member exists counts.
+/// Returns the file name pattern of a family of member files. `path` is the pattern, or the first
+/// member, whose number is 0. If its name contains several zeros, the number is the last zero for
+/// which a second member exists.
 fn family_pattern(path: &Path) -> Result<FamilyPattern> {
     if !path.is_file()
         && let Some(text) = path.to_str().filter(|text| text.contains('%'))
@@ -223,8 +223,8 @@ impl MemberName {
         Ok(Self { before, has_base, after })
     }
 
-    /// Returns the name of the whole file that the member file name `name` contains, or `None` if
-    /// `name` does not match the pattern of this member.
+    /// Returns the base of the member file name `name`: the name of the whole file, which is a part
+    /// of it. Returns `None` if `name` does not match the pattern of this member.
     fn base<'a>(&self, name: &'a str) -> Option<&'a str> {
         if !self.has_base {
             return (name == self.before).then_some("");

@@ -232,8 +232,8 @@ impl Opener {
     }
 
     /// Opens the HDF5 file at `path` as a single file. If this fails, opens the file together with
-    /// its other member files. Contents of the file or names of files beside it indicate the
-    /// members.
+    /// its other member files, which are found from the contents of the file or from file names in
+    /// its folder.
     fn open_auto(&self, path: &Path) -> Result<OpenFile> {
         let file = match Sec2::open(path, self.access()) {
             Ok(file) => Arc::new(file),

@@ -1,4 +1,4 @@
-//! Columns from stored elements.
+//! Conversion of stored elements to columns of dynamic values.
 
 use hyperslab_engine::{Error, Result};
 use hyperslab_exact::to_u64;

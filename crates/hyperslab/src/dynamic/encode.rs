@@ -1,5 +1,5 @@
-//! The encoder from dynamic values to elements in memory form. Variable-length data goes to a heap
-//! in memory, from which the write converts it to the heap of the file.
+//! The encoder from dynamic values to elements in memory. Variable-length data goes to a heap in
+//! memory. The write copies it from there to the heap of the file.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,8 @@ use crate::dataset::zeroed_elements;
 use crate::datatype::convert::{Conversion, VariableArena, VariableSink as _};
 use crate::datatype::{ByteOrder, DatatypeClass, VariableLengthKind};
 
-/// The size in bytes of a descriptor that refers to variable-length data in memory.
+/// The size in bytes of the descriptor of a variable-length element in memory. The descriptor
+/// refers to the data of the element in a heap in memory.
 pub(crate) const DESCRIPTOR_BYTES: usize = 16;
 
 /// An encoder that converts dynamic values to the bytes of elements of one datatype.
@@ -119,7 +120,7 @@ impl Encoder {
     }
 
     /// Encodes dynamic values as the bytes of elements, and stores their variable-length data in
-    /// the memory arena `arena`.
+    /// the heap `arena` in memory.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if a value does not fit the datatype.

@@ -1,4 +1,4 @@
-//! The record of objects and losses while a damaged file is copied.
+//! The list of objects and losses that a salvage collects while it copies a damaged file.
 
 use std::cell::RefCell;
 use std::collections::HashMap;

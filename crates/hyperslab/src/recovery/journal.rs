@@ -21,9 +21,10 @@ fn journal_at(path: &Path, journal: Option<&Path>) -> Arc<dyn SideFile> {
 }
 
 /// Replays the journal in `side` into the file, deletes the unlinked objects that the journal
-/// lists, and removes the journal. Returns the treatment of the journal. Returns `None` without a
-/// change if the journal lists no objects, if the journal does not belong to the file, or if the
-/// file cannot be opened.
+/// lists, and removes the journal. Returns the treatment of the journal.
+///
+/// Returns `None` without a change if the journal lists no objects, if the journal does not belong
+/// to the file, or if the file cannot be opened.
 ///
 /// # Errors
 /// Returns [`Error::Io`] if the file or the journal cannot be written.

@@ -98,10 +98,12 @@ impl Recovery {
         self
     }
 
-    /// Sets whether salvage searches the damaged file for objects without links if a part of the
+    /// Sets whether salvage searches a damaged file for objects without links, if a part of the
     /// file is lost: yes by default. The search may also find objects that were deleted before the
-    /// damage. If the links to an object are known but cannot be created, for instance because two
-    /// links have the same name, the object is copied to `/lost+found` in both cases.
+    /// damage.
+    ///
+    /// With either setting, an object whose links cannot be created is copied to `/lost+found`, for
+    /// instance because two links have the same name.
     #[must_use]
     pub fn search(mut self, yes: bool) -> Self {
         self.search = yes;
@@ -133,9 +135,9 @@ impl Recovery {
         self
     }
 
-    /// Sets whether repair lowers the end of file in the superblock if the file is shorter. Blocks
-    /// past the real end are lost. The caller must know, for instance from `hyperslab check`, that
-    /// no block is there.
+    /// Sets whether repair lowers the end of file that the superblock states, if the real file is
+    /// shorter. Blocks past the real end are lost. The caller must know, for instance from
+    /// `hyperslab check`, that no block is there.
     #[must_use]
     pub fn cut_end(mut self, yes: bool) -> Self {
         self.repair.cut_end = yes;
@@ -158,9 +160,9 @@ impl Recovery {
         self
     }
 
-    /// Sets the number of bytes by which repair extends the file. The extension begins at the
-    /// stated end or at the real end of the file, whichever is later. Repair stores the new end in
-    /// the superblock.
+    /// Sets the number of bytes by which repair extends the file. The extension begins at the end
+    /// that the superblock states or at the real end of the file, whichever is later. Repair stores
+    /// the new end in the superblock.
     ///
     /// ```
     /// use hyperslab::{File, Recovery};
@@ -337,8 +339,8 @@ impl Recovery {
         }
     }
 
-    /// Returns the options for the new file of a salvage. Fixed properties, such as the sizes of
-    /// addresses, are equal to those of the damaged file.
+    /// Returns the options for the new file of a salvage, which is like the damaged file: it has
+    /// the same fixed properties, such as the sizes of addresses.
     fn like(&self, source: &OpenFile) -> FileOptions {
         let info = crate::FileInfo::of(&source.container);
         let options = FileOptions::new()

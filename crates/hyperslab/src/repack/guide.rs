@@ -12,8 +12,8 @@ use hyperslab_filter::{DatasetFacts, DatasetFill, FilterSpec, Pipeline};
 use super::{Repack, RepackLayout, Repacked, sparse};
 use crate::dataset::auto_chunk;
 
-/// The decisions of a repack about the storage of datasets. The value contains the caller's rules
-/// and a record of their effects.
+/// The decisions of a repack about the storage of datasets: the caller's rules, and a record of
+/// their effects.
 pub(super) struct Guide<'r> {
     pub(super) rules: &'r Repack<'r>,
     source: &'r OpenFile,
@@ -120,8 +120,9 @@ impl<'r> Guide<'r> {
         self.with_filters(before, layout, specs)
     }
 
-    /// Returns a chunked layout for the repacked dataset if the dataset has or gets filters.
-    /// Chunked datasets keep their chunk shape.
+    /// Returns the layout that a repacked dataset needs for its filters. Chunked datasets and
+    /// datasets with structured chunks keep their layout. Other datasets become chunked if they get
+    /// filters, and otherwise keep their storage.
     fn layout_for_filters(&self, dataset: StoredBefore<'_>, filtered: bool) -> Result<StorageChoice> {
         match &dataset.description.layout.layout {
             Layout::Chunked(chunked) => Ok(StorageChoice::Layout(NewLayout::Chunked {
@@ -175,8 +176,8 @@ impl<'r> Guide<'r> {
         Ok(StorageChoice::Storage(NewStorage { pipeline, ..NewStorage::unfiltered(layout) }))
     }
 
-    /// Returns the filters that the dataset has before a repack, with filter parameters for a new
-    /// chunk shape.
+    /// Returns the filter pipeline of a dataset for a repack, with the same filters as before and
+    /// with their parameters rebuilt for the new chunk shape.
     fn rebuilt(
         &self,
         before: &DatasetDescription,
@@ -199,8 +200,8 @@ pub(super) fn specs_of(pipeline: &Pipeline) -> Vec<FilterSpec> {
     stages.collect()
 }
 
-/// Returns the chunk shape `shape` for a repacked dataset, with each side limited to the largest
-/// size of the dimension.
+/// Returns a chunk shape that fits the repacked dataset: the shape `shape`, with each side limited
+/// to the largest size of the dimension.
 pub(super) fn fitting(before: &DatasetDescription, shape: &[u64]) -> Dims {
     let maximum = before.dataspace.max_dims();
     let fit =
@@ -220,8 +221,8 @@ pub(super) enum StorageChoice {
     Storage(NewStorage),
 }
 
-/// Returns the compact layout as the new storage of a dataset if its elements fit into an object
-/// header.
+/// Returns the compact layout as the new storage of a dataset. Returns a refusal if the elements do
+/// not fit into an object header.
 fn compact(before: &DatasetDescription) -> StorageChoice {
     let bytes = before.dataspace.element_count();
     let bytes = bytes.and_then(|count| count.checked_mul(u64::from(before.datatype.size)));

@@ -175,8 +175,9 @@ impl<'a> Repack<'a> {
         Ok(self)
     }
 
-    /// Sets the filters for one section of structured chunks in a repack, in place of the filters
-    /// of [`filters`](Self::filters). The filters are for the datasets whose paths match a pattern.
+    /// Sets the filters for one section of structured chunks in a repack. They apply to the
+    /// datasets whose paths match a pattern, and replace the filters of [`filters`](Self::filters)
+    /// for this section.
     ///
     /// ```
     /// use hyperslab::{FileOptions, Repack, RepackLayout, Section, filter::FilterSpec};
@@ -208,9 +209,14 @@ impl<'a> Repack<'a> {
         Ok(self)
     }
 
-    /// Sets the value that counts as undefined in datasets that the repack makes sparse, in place
-    /// of the fill value. This value becomes the fill value of the new dataset, so that reads
-    /// return the same elements. The bits are compared, because there are several NaN values.
+    /// Sets the value that stands for undefined elements in datasets that the repack makes sparse
+    /// and whose paths match a pattern. By default it is the fill value.
+    ///
+    /// This value becomes the fill value of the new dataset, so that reads return the same
+    /// elements. The bits are compared, because there are several NaN values.
+    ///
+    /// This value becomes the fill value of the new dataset, so that reads return the same
+    /// elements. The bits are compared, because there are several NaN values.
     ///
     /// ```
     /// use hyperslab::{FileOptions, Repack, RepackLayout};
@@ -277,8 +283,8 @@ impl<'a> Repack<'a> {
         self
     }
 
-    /// Sets the smallest dataset, in bytes of all elements, to which the repack applies the filters
-    /// of [`filters`](Self::filters). Smaller datasets keep their filters.
+    /// Sets the smallest size of a dataset, in bytes of all elements, from which on the repack
+    /// applies the filters of [`filters`](Self::filters). Smaller datasets keep their filters.
     ///
     /// ```
     /// use hyperslab::{FileOptions, Repack, filter::FilterSpec};

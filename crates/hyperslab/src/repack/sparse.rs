@@ -112,8 +112,8 @@ impl Guide<'_> {
         Ok(StorageChoice::Layout(self.sparse_layout(chunk.into())))
     }
 
-    /// Returns the new storage of a repacked dataset: the structured chunk layout that the source
-    /// dataset has.
+    /// Returns the new storage of a repacked dataset that stays in structured chunks, with the
+    /// chunk shape that it had before.
     pub(super) fn same_structured(&self, dataset: StoredBefore<'_>) -> StorageChoice {
         let before = dataset.description;
         let Layout::Structured(layout) = &before.layout.layout else { return StorageChoice::Keep };
@@ -125,8 +125,8 @@ impl Guide<'_> {
         })
     }
 
-    /// Returns the bytes of the element that counts as undefined, if a repack rule sets one for the
-    /// dataset.
+    /// Returns the bytes of the value that stands for undefined elements in a dataset that the
+    /// repack makes sparse. Returns `None` if no repack rule sets such a value.
     fn undefined(&self, dataset: StoredBefore<'_>) -> std::result::Result<Option<Vec<u8>>, String> {
         let before = dataset.description;
         let found = self.rules.undefined.iter().rev().find(|(glob, _)| glob.matches(dataset.path));

@@ -59,8 +59,9 @@ impl SparseOptions {
     }
 
     /// Returns the shape of structured chunks of about `elements_for` elements for a new dataset.
-    /// The chunk is a hypercube, except that no side is longer than the dimension. If the first of
-    /// three or more dimensions is unlimited, chunks have size 1 along it, because such datasets
+    ///
+    /// Usually all sides are equal, except that no side is longer than the dimension. If the first
+    /// of three or more dimensions is unlimited, chunks have size 1 along it, because such datasets
     /// grow step by step.
     pub(crate) fn chunk_for(&self, dataspace: &Dataspace) -> Result<Vec<u64>> {
         if !matches!(dataspace, Dataspace::Simple(_)) {
@@ -107,8 +108,10 @@ const HIGH_DENSITY: f64 = 0.03;
 const NARROW_CHUNK_COLUMNS: f64 = 128.0;
 
 /// Returns the number of elements, defined or not, of a structured chunk. The argument is the
-/// expected share of defined elements. A chunk of this size has some thousand defined elements: few
-/// enough for reads of small parts, and enough to keep the overhead per chunk small.
+/// expected share of defined elements.
+///
+/// A chunk of this size has some thousand defined elements: few enough for reads of small parts,
+/// and enough to keep the overhead per chunk small.
 fn elements_for(density: f64) -> f64 {
     if density >= HIGH_DENSITY {
         return f64::from(1 << 16);
@@ -181,8 +184,10 @@ impl DatasetBuilder {
         self
     }
 
-    /// Sets the layout of structured chunks of the shape `chunk` for a new dataset with elements of
-    /// variable length. The chunks contain the variable-length data, so that the filters encode it.
+    /// Sets the layout of structured chunks for a new dataset with elements of variable length. The
+    /// chunks, of the shape `chunk`, contain the variable-length data, so that the filters encode
+    /// it.
+    ///
     /// In other layouts this data lies in the file's global heap, which has no filters.
     ///
     /// ```
@@ -199,8 +204,8 @@ impl DatasetBuilder {
         self
     }
 
-    /// Sets the filters of one section of the new dataset's structured chunks. They follow the
-    /// filters of all sections in the pipeline.
+    /// Sets the filters of one section of the new dataset's structured chunks. In the section's
+    /// filter pipeline, they come after the filters that apply to all sections.
     ///
     /// For an example see [`sparse`](Self::sparse).
     pub fn section_filters(mut self, section: Section, filters: &[FilterSpec]) -> Self {

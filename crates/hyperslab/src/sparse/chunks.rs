@@ -126,9 +126,11 @@ impl SparseView<'_> {
     }
 
     /// Calls `visit` with each stored structured chunk of the dataset, in the order of the chunk
-    /// index, until `visit` returns [`ControlFlow::Break`]. In a file that is open for reading
-    /// only, memory never holds the whole list of chunks. In a file that is open for writing, the
-    /// chunks are those at the time of the call, and `visit` may change the file.
+    /// index, until `visit` returns [`ControlFlow::Break`].
+    ///
+    /// In a file that is open for reading only, memory never holds the whole list of chunks. In a
+    /// file that is open for writing, the chunks are those at the time of the call, and `visit` may
+    /// change the file.
     ///
     /// ```
     /// use std::ops::ControlFlow;
@@ -155,8 +157,8 @@ impl SparseView<'_> {
         Ok(())
     }
 
-    /// Calls `visit` with each stored structured chunk of the dataset. Holds the right to read the
-    /// file during the calls.
+    /// Calls `visit` with each stored structured chunk of the dataset. Holds shared access to the
+    /// structure of the file during the calls.
     fn walk_chunks(&self, visit: &mut dyn FnMut(StructuredChunkInfo) -> ControlFlow<()>) -> Result<()> {
         let file = self.dataset.object().file();
         let (open, _reading) = self.dataset.current()?;
@@ -173,7 +175,7 @@ impl SparseView<'_> {
         walk().map_err(|error| self.dataset.context(error))
     }
 
-    /// Calls `at` with the stored size in bytes of each structured chunk of the dataset.
+    /// Calls `at` with the size in bytes that each structured chunk of the dataset has in the file.
     pub(crate) fn for_each_stored_size(&self, at: &mut dyn FnMut(u64)) -> Result<()> {
         let file = self.dataset.object().file();
         let (open, _reading) = self.dataset.current()?;
@@ -198,7 +200,8 @@ impl SparseView<'_> {
     }
 
     /// Returns the structured chunk that holds the element at the coordinates `element`, and a
-    /// guard with the right to read the file. The chunk does not change while the guard exists.
+    /// guard that gives shared access to the structure of the file. The chunk does not change while
+    /// the guard exists.
     fn chunk_under_reading(&self, element: &[u64]) -> Result<(Option<StructuredChunkInfo>, Reading<'_>)> {
         let file = self.dataset.object().file();
         let (open, reading) = self.dataset.current()?;

@@ -70,8 +70,8 @@ impl<I: MatrixIndex, P: MatrixIndex> CompressedCoordinates<'_, I, P> {
         self.starts.get(row).and_then(|start| usize::try_from(start.to_u64()?).ok())
     }
 
-    /// Checks that the starts of the rows or columns of a compressed matrix ascend from 0 to the
-    /// number of indices.
+    /// Checks the starts of the rows or columns of a compressed matrix. They must ascend from 0 to
+    /// the number of indices.
     fn check(&self) -> Result<()> {
         let last = self.starts.len().checked_sub(1).and_then(|last| self.start(last));
         let ascend = |row: usize| match (self.start(row - 1), self.start(row)) {
@@ -268,8 +268,8 @@ impl SparseView<'_> {
         Ok(Compressed { starts, indices, values: self.converted(total, &parts)? })
     }
 
-    /// Returns a vector of `count + 1` zeros, for counting the elements of each row or column of a
-    /// matrix. Checks the size of the vector against the limit for results.
+    /// Returns `count + 1` counters that are zero, for counting the elements of each row or column
+    /// of a matrix. Returns an error if the counters exceed the limit for results.
     fn counters(&self, count: u64) -> Result<Vec<usize>> {
         const WHAT: &str = "starts of a compressed matrix: bytes";
         let count = self.dataset.check_result(WHAT, count, size_of::<usize>());
@@ -327,8 +327,9 @@ impl SparseView<'_> {
 }
 
 impl<T: Copy + Default> Compressed<T, u64> {
-    /// Returns the sparse matrix compressed along its other dimension. `starts` must hold zeros,
-    /// one for each index of that dimension and one more. Returns `None` if an index does not fit.
+    /// Returns the same sparse matrix with rows and columns in exchanged roles: compressed columns
+    /// become compressed rows, and vice versa. `starts` must contain one zero for each row or
+    /// column of the result and one more. Returns `None` if an index does not fit.
     fn transposed<I: MatrixIndex>(&self, mut starts: Vec<usize>) -> Option<Compressed<T, I>> {
         for index in &self.indices {
             let count = starts.get_mut(usize::try_from(*index).ok()?.checked_add(1)?)?;

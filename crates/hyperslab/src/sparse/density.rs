@@ -9,15 +9,17 @@ use super::builder::to_float;
 use super::csr::{CompressedCoordinates, MatrixIndex};
 use crate::DatasetBuilder;
 
-/// The side of a square tile of a sparse matrix, in rows and columns. The density is counted for
-/// each tile.
+/// The side of a square region of a sparse matrix, in rows and columns. The density of the matrix
+/// counts only regions of this size that have elements.
 const TILE_SIDE: u64 = 256;
 
 impl DatasetBuilder {
     /// Sets the expected [`density`](Self::density) of the new dataset to that of a matrix in
-    /// compressed rows (CSR). Only regions with elements count, because chunks without elements are
-    /// not stored. A band or a block therefore is dense even in a large empty matrix. If `starts`
-    /// and `indices` are not valid, the density does not change.
+    /// compressed rows (CSR). Only the regions of the matrix that have elements count, because
+    /// empty chunks are not stored.
+    ///
+    /// A band or a block therefore is dense even in a large empty matrix. If `starts` and `indices`
+    /// are not valid, the density does not change.
     ///
     /// ```
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;

@@ -7,8 +7,8 @@ use hyperslab_filter::{DatasetFacts, DatasetFill, FilterError, FilterSpec, Pipel
 use super::Section;
 use crate::Datatype;
 
-/// The properties of a dataset that determine the filter parameters of each section of its
-/// structured chunks.
+/// The facts about a dataset from which the filter parameters for each section of its structured
+/// chunks are derived.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SectionFacts<'a> {
     /// The datatype of the elements.

@@ -10,13 +10,15 @@ use crate::conversion::to_rust;
 use crate::{H5Type, Points};
 
 /// The number of elements of an array that one step compares with the fill value. A step covers at
-/// least one row of chunks.
+/// least the chunks with one common coordinate in the slowest dimension.
 const BLOCK_ELEMENTS: usize = 1 << 22;
 
 impl SparseView<'_> {
-    /// Writes an array of the dataset's shape to the dataset. Exactly the elements that differ from
-    /// the fill value become defined. Memory holds one block of rows of chunks at a time. For a
-    /// dataset that is not sparse, this method calls [`Dataset::write`](crate::Dataset::write).
+    /// Writes an array of the dataset's shape to the dataset. Only the elements that differ from
+    /// the fill value become defined.
+    ///
+    /// Memory holds one block of rows of chunks at a time. For a dataset that is not sparse, this
+    /// method calls [`Dataset::write`](crate::Dataset::write).
     ///
     /// ```
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -89,8 +91,8 @@ impl SparseView<'_> {
     }
 }
 
-/// Returns the coordinates and the values of the elements of a block of an array that differ from
-/// the fill value, in C order. `first` is the coordinate of the first row of the block.
+/// Returns the elements of a block of an array that differ from the fill value: their coordinates
+/// and their values, in C order. `first` is the coordinate of the first row of the block.
 fn differing<T: H5Type + PartialEq>(block: &ArrayViewD<'_, T>, first: u64, fill: &T) -> (Points, Vec<T>) {
     let rank = block.ndim();
     let mut points = Points { rank, coordinates: Vec::new() };

@@ -89,8 +89,8 @@ impl<'a> SparseView<'a> {
         Ok((points, stored.with_foreign(foreign)))
     }
 
-    /// Reads all elements of a selection, with coordinates and stored values, in the form of
-    /// defined elements. The dataset is not sparse.
+    /// Reads all elements of a selection of a dataset that is not sparse. Returns coordinates and
+    /// stored values, as for defined elements of a sparse dataset.
     fn all_as_defined(&self, selection: &Selection) -> Result<(Points, Stored)> {
         const WHAT: &str = "coordinates of defined elements: bytes";
         let dims = self.dataset.dataspace().dims().to_vec();
@@ -113,8 +113,10 @@ impl<'a> SparseView<'a> {
         Ok((points, self.dataset.read_stored(&**selection)?))
     }
 
-    /// Reads the defined elements of a selection of the dataset by rows of chunks. Calls `visit`
-    /// with the elements of some rows of chunks at a time. Returns the heap that holds the
+    /// Reads the defined elements of a selection of the dataset slab by slab. A slab is the row of
+    /// all chunks with the same coordinate in the slowest dimension.
+    ///
+    /// Calls `visit` with the elements of some slabs at a time. Returns the heap that holds the
     /// variable-length data of the elements.
     pub(crate) fn for_each_slabs(
         &self,
@@ -136,7 +138,8 @@ impl<'a> SparseView<'a> {
         Ok(foreign)
     }
 
-    /// Returns a selection of the defined elements within another selection of the dataset.
+    /// Returns the defined elements among the elements that a selection of the dataset selects. The
+    /// result is a selection.
     ///
     /// ```
     /// use hyperslab::{Region, Selection};
@@ -244,8 +247,8 @@ impl<'a> SparseView<'a> {
     }
 }
 
-/// Returns a selection that contains each element of the given selection once, in C order. In the
-/// given selection, points may have another order or occur twice.
+/// Returns the given selection in C order. In the given selection, points may have another order or
+/// occur twice. In the result, each element occurs once.
 fn in_c_order(selection: &Selection) -> Cow<'_, Selection> {
     let Selection::Points(points) = selection else { return Cow::Borrowed(selection) };
     let mut sorted: Vec<&[u64]> = points.coordinates.chunks_exact(points.rank.max(1)).collect();
@@ -254,8 +257,8 @@ fn in_c_order(selection: &Selection) -> Cow<'_, Selection> {
     Cow::Owned(Selection::Points(Points { rank: points.rank, coordinates: sorted.concat() }))
 }
 
-/// Converts the coordinates of a block of elements from the chunk to the dataset. The first element
-/// of the chunk is at `origin`.
+/// Returns a block of elements, moved from coordinates in a chunk to coordinates in the dataset.
+/// `origin` is the position of the chunk's first element in the dataset.
 fn moved(block: Block, origin: &[u64]) -> Result<Block> {
     let outside = || Error::internal("defined elements", "coordinates lie in the dataset");
     let add = |corner: &[u64]| {
@@ -271,8 +274,9 @@ fn added(count: u64, more: u64) -> Result<u64> {
     sum.ok_or_else(|| Error::corrupt("chunk index", "defined elements", "a sum of at most 64 bits", "more"))
 }
 
-/// Computes `work` for each row of chunks of a dataset concurrently, and returns the results. The
-/// caller holds the right to read the file.
+/// Computes `work` for each slab concurrently, and returns the results. A slab is the row of all
+/// chunks with the same coordinate in the slowest dimension. The caller holds shared access to the
+/// structure of the file.
 pub(super) fn map_slabs<T: Send>(
     file: &OpenFile,
     slabs: &[Slab],

@@ -9,8 +9,8 @@ use crate::{Compressed, H5Type, MatrixIndex};
 
 impl<'a> SparseView<'a> {
     /// Reads the defined elements of the dataset as a matrix in compressed rows (CSR), in blocks of
-    /// at least `rows` rows and of whole chunks. Each item is the number of the first row of the
-    /// block, and the block, whose `starts` count from 0. Memory holds one block at a time.
+    /// at least `rows` rows and of whole chunks. Each item contains the number of the block's first
+    /// row, and the block, whose `starts` count from 0. Memory holds one block at a time.
     ///
     /// ```
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;

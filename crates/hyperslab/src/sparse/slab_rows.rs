@@ -1,4 +1,4 @@
-//! The elements of a slab of structured chunks as compressed rows.
+//! The elements of a slab (a row of structured chunks) as compressed rows of a matrix.
 
 use hyperslab_engine::ops::sparse::{SelectedChunk, Slab, StructuredForm};
 use hyperslab_engine::{Error, Result};
@@ -7,7 +7,8 @@ use hyperslab_exact::to_usize;
 use super::csr::MatrixIndex;
 use crate::dataset::{filled, zeroed_elements};
 
-/// The defined elements in one row of chunks of a sparse matrix, in C order.
+/// The matrix rows in one slab of a sparse dataset, with their defined elements in C order. A slab
+/// is the row of all chunks with the same coordinate in the slowest dimension.
 pub(super) struct SlabRows<I> {
     /// The number of the first row.
     first: u64,
@@ -55,8 +56,8 @@ impl<I: MatrixIndex> SlabRows<I> {
         Ok(rows)
     }
 
-    /// Returns, for each row of the matrix, the index of its first element among the elements of
-    /// this row of chunks.
+    /// Returns the start of each row of the matrix: the index of its first element among the
+    /// elements of the slab (a row of chunks).
     fn starts(&self) -> Vec<usize> {
         let mut before = 0_usize;
         let start = |count: &usize| {
@@ -67,8 +68,8 @@ impl<I: MatrixIndex> SlabRows<I> {
         self.counts.iter().map(start).collect()
     }
 
-    /// Copies the elements of each chunk, of `N` bytes each, to a common array for one row of
-    /// chunks. The array is sorted by rows of the matrix.
+    /// Distributes the elements of each chunk, of `N` bytes each, to the matrix rows of the slab (a
+    /// row of chunks). Afterwards the elements are sorted by rows of the matrix.
     fn scatter<const N: usize>(&mut self, slab: &Slab, width: u64) -> Result<()> {
         let mut next = self.starts();
         let (indices, values) = (&mut self.indices, self.values.as_chunks_mut::<N>().0);
@@ -83,8 +84,8 @@ impl<I: MatrixIndex> SlabRows<I> {
         Ok(())
     }
 
-    /// Copies the elements of each chunk, of `size` bytes each, to a common array for one row of
-    /// chunks. The array is sorted by rows of the matrix.
+    /// Distributes the elements of each chunk, of `size` bytes each, to the matrix rows of the slab
+    /// (a row of chunks). Afterwards the elements are sorted by rows of the matrix.
     fn scatter_any(&mut self, slab: &Slab, width: u64, size: usize) -> Result<()> {
         let mut next = self.starts();
         let (indices, values) = (&mut self.indices, &mut self.values);
@@ -99,8 +100,8 @@ impl<I: MatrixIndex> SlabRows<I> {
         Ok(())
     }
 
-    /// Counts the elements in each row of the matrix. Adds each count to the entry of `starts`
-    /// after that row.
+    /// Adds the number of elements in each row of the matrix to the entry of `starts` after that
+    /// row.
     pub(super) fn add_counts(&self, starts: &mut [usize], first_row: u64) -> Result<()> {
         for (count, row) in self.counts.iter().zip(self.first..) {
             let after = row.checked_sub(first_row).and_then(|row| usize::try_from(row).ok()?.checked_add(1));
@@ -120,7 +121,7 @@ fn inconsistent() -> Error {
     Error::internal("slab of structured chunks", "its elements lie in its rows and columns")
 }
 
-/// A position in a chunk's rows, which advances while the defined elements of the chunk are
+/// A cursor that moves through the rows of a chunk while the defined elements of the chunk are
 /// visited.
 struct RowCursor {
     width: u64,
@@ -150,9 +151,9 @@ impl RowCursor {
     }
 }
 
-/// Visits the defined elements of a chunk. For each element, calls `visit` with the element's
-/// column, its number in the chunk, and its index among the elements of this row of chunks. `next`
-/// holds the next such index for each row.
+/// Walks over the defined elements of a chunk. For each element, calls `visit` with the element's
+/// column, its number in the chunk, and its index in the slab (a row of chunks). `next` contains,
+/// for each row of the chunk, the index in the slab of the next element.
 ///
 /// # Errors
 /// Returns [`Error::Internal`] if a row is not in `next`, or `visit` returns `None`.

@@ -117,8 +117,9 @@ impl SparseView<'_> {
         self.change_chunks(dims, None, |writer, writing| writer.write_points(writing, points, &from))
     }
 
-    /// Calls `work` with the writer of the dataset's structured chunks. If `dims` is given, first
-    /// changes the shape of the dataset to `dims`. No flush separates the two changes.
+    /// Changes the dataset's structured chunks: calls `work` with a writer of the chunks. If `dims`
+    /// is given, first changes the shape of the dataset to `dims`. No flush separates the two
+    /// changes.
     pub(super) fn change_chunks<T>(
         &self,
         dims: Option<&[u64]>,

@@ -229,8 +229,9 @@ impl DatasetBuilder {
         self
     }
 
-    /// Leaves chunks that extend past the edge of the new dataset unfiltered (library version 1.10
-    /// and later; not with one unlimited dimension in files whose lengths have less than 8 bytes).
+    /// Leaves edge chunks unfiltered: chunks that extend past the dimensions of the new dataset.
+    /// Requires library version 1.10 or later. Not supported with exactly one unlimited dimension
+    /// in files whose lengths have less than 8 bytes.
     pub fn unfiltered_edges(mut self) -> Self {
         self.edges_unfiltered = true;
         self
@@ -325,9 +326,10 @@ impl DatasetBuilder {
     }
 
     /// Sets two limits for the number of the new dataset's attributes: the largest number in
-    /// compact storage, and the smallest number in dense storage. The defaults are 8 and 6. Object
-    /// headers of version 1, which library version 1.6 reads, have compact storage only and do not
-    /// store these numbers.
+    /// compact storage, and the smallest number in dense storage. The defaults are 8 and 6.
+    ///
+    /// Object headers of version 1, which library version 1.6 reads, have compact storage only and
+    /// do not store these numbers.
     ///
     /// ```
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -360,8 +362,8 @@ impl DatasetBuilder {
         finish(&group, handle, &path, description)
     }
 
-    /// Creates the dataset of the builder in `group`. `place` receives a function that creates the
-    /// dataset's object, calls this function, and links the object.
+    /// Creates the dataset of the builder in `group`. The function `place` must create the
+    /// dataset's object by a call of its last argument, and then link the object.
     pub(crate) fn create_in(
         self,
         group: &Group,
@@ -384,8 +386,8 @@ impl DatasetBuilder {
         &self.group
     }
 
-    /// Returns three values from the builder: the description of the new dataset, its virtual
-    /// mappings, and the committed datatype, which must stay open while the dataset is created.
+    /// Prepares the creation of the dataset that the builder describes. Returns the description,
+    /// the virtual mappings, and the committed datatype, which must stay open during the creation.
     fn prepare(self) -> Result<(NewDataset, Vec<StoredMapping>, Option<CommittedDatatype>)> {
         let mappings = match &self.storage {
             Storage::Virtual(mappings) => mappings.iter().map(VirtualMapping::stored).collect(),
@@ -449,8 +451,8 @@ impl DatasetBuilder {
     }
 }
 
-/// A function that creates the object of a new dataset in the file and returns the object's
-/// address.
+/// A function that makes the object of a new dataset in the file. Returns the address of the object
+/// and the description of the dataset.
 pub(crate) type Make<'a> = dyn FnMut(&mut Edit<'_>) -> Result<(Address, DatasetDescription)> + 'a;
 
 fn make(
@@ -465,7 +467,7 @@ fn make(
     group.file().create_dataset_deferred(edit, new)
 }
 
-/// Returns the handle of a dataset that was just created.
+/// Finishes the creation of a dataset: returns the handle of the dataset that was just created.
 fn finish(
     group: &Group,
     handle: ObjectHandle,
