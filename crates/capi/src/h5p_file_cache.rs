@@ -1,4 +1,5 @@
-//! Functions for the caches, images and logs of file access lists.
+//! Functions for file access lists: the metadata cache with its log, the page buffer, and file
+//! images in memory.
 
 use std::ffi::{c_int, c_uint, c_void};
 use std::sync::Arc;

@@ -69,8 +69,8 @@ export! {
         Ok(0)
     }
 
-    /// Changes a setting of a transfer list: a write keeps compound members of the stored elements
-    /// that the memory datatype lacks.
+    /// Sets in a transfer list whether a write keeps the stored values of compound members that the
+    /// memory datatype lacks.
     fn H5Pset_preserve(plist_id: hid_t, status: bool) -> herr_t {
         change_transfer(plist_id, |it| {
             it.preserve = status;
@@ -78,7 +78,7 @@ export! {
         })
     }
 
-    /// Returns a setting of a transfer list: a write keeps compound members of the stored elements
+    /// Returns whether a write with the transfer list keeps the stored values of compound members
     /// that the memory datatype lacks.
     fn H5Pget_preserve(plist_id: hid_t) -> c_int {
         Ok(c_int::from(transfer(plist_id)?.preserve))
@@ -247,8 +247,8 @@ export! {
         Ok(0)
     }
 
-    /// Sets the selection in the file for which `H5S_PLIST` stands, in a transfer list. Other
-    /// operations combine the earlier selection with another hyperslab.
+    /// Sets the file selection for which `H5S_PLIST` stands, in a transfer list. Set operations
+    /// other than `H5S_SELECT_SET` combine the earlier selection with the given hyperslab.
     fn H5Pset_dataset_io_hyperslab_selection(
         plist_id: hid_t,
         rank: c_uint,

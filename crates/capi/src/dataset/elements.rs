@@ -23,8 +23,8 @@ pub fn runs(space: &CSpace) -> Outcome<MemoryRuns> {
     runs_in(&space.extent, effective(space)?.as_ref())
 }
 
-/// Returns the runs in memory of selected elements. A selection without an offset selects them in
-/// an array of the shape `extent`.
+/// Returns the runs in memory of the elements that `selection` selects in an array of the shape
+/// `extent`. The selection already includes its offset.
 ///
 /// # Errors
 /// Fails if the selection exceeds the extent.
@@ -132,8 +132,8 @@ pub fn scatter(packed: &[u8], memory: &mut [u8], runs: &[(u64, u64)], size: usiz
     Ok(())
 }
 
-/// Returns the byte range in memory of a run of `count` elements that starts at the element
-/// `start`.
+/// Returns the byte range in a memory buffer of a run of `count` elements that starts at the
+/// element with the index `start`.
 ///
 /// # Errors
 /// Fails if the byte range overflows `usize`.

@@ -9,8 +9,9 @@ use crate::error::{Failure, Outcome, codes};
 /// A range of consecutive positions in the order of a selection: first position and count.
 type Span = (u64, u64);
 
-/// Returns a dataspace from the selections of `source` and `target`. If `part` selects an element
-/// of the first one, the new dataspace selects the element at the same position of the second one.
+/// Projects a part of the selection of `source` onto the selection of `target`. For each element of
+/// the part, the result selects the element of `target` with the same position in the order of its
+/// selection. The dataspace `part` selects the part.
 ///
 /// # Errors
 /// Fails if the two selections have different element counts or are unlimited.
