@@ -1,4 +1,5 @@
-//! The sizes of structured chunks in the file, by section.
+//! The sizes of a dataset's structured chunks in the file, by section (a part of each structured
+//! chunk).
 
 use std::ops::ControlFlow;
 

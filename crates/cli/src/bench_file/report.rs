@@ -1,4 +1,4 @@
-//! The report of measurements and estimates.
+//! The report of `bench-file`, with its measurements and estimates.
 
 use std::io::Write as _;
 use std::path::Path;

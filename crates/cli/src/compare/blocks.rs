@@ -108,9 +108,9 @@ pub(crate) fn compare(
     Ok(())
 }
 
-/// Compares parts of two datasets with the shape `dims`, block by block in C order. If a dimension
-/// can be divided only at certain coordinates, each block has one coordinate or the whole
-/// dimension. `read` reads a block of both parts.
+/// Compares parts of two datasets with the shape `dims`, block by block in C order. Along a
+/// dimension that `cut_anywhere` does not mark, a block has one coordinate or the whole dimension.
+/// `read` reads a block of both parts.
 pub(crate) fn compare_parts(
     dims: &[u64],
     cut_anywhere: &[bool],

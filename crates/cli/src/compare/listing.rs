@@ -1,4 +1,5 @@
-//! The entries of a group and of the groups below it, by path.
+//! The listing of a group for the comparison of two files: all objects and links below the group,
+//! by path.
 
 use std::cmp::Ordering;
 use std::collections::HashSet;
@@ -53,7 +54,7 @@ impl Entry {
         String::from_utf8_lossy(&self.path).into_owned()
     }
 
-    /// Returns a copy of the listed entry with the mark unreadable and the reason.
+    /// Returns a copy of the listed entry that is marked as unreadable, with the reason.
     fn damaged(&self, why: String) -> Self {
         Self { kind: Kind::Damaged(why), ..self.clone() }
     }

@@ -1,4 +1,4 @@
-//! The sum of all frames as a picture in the terminal.
+//! The sum of all frames of the demonstration as a picture in the terminal.
 
 use std::io::{self, IsTerminal as _};
 use std::path::Path;

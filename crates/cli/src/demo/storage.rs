@@ -1,5 +1,5 @@
-//! Three storages of the frames of a detector in an HDF5 file, written frame by frame and read in
-//! blocks.
+//! Three file layouts for the detector frames of the demonstration, written frame by frame and read
+//! in blocks.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! The comparison of attributes, by name.
+//! The comparison of the attributes of two objects, by name.
 
 use anyhow::Result;
 use hyperslab::{Attribute, Dataspace, Object};

@@ -1,4 +1,4 @@
-//! The comparison of datasets: types, shapes, storage, elements.
+//! The comparison of two datasets: types, shapes, storage, elements.
 
 use anyhow::Result;
 use hyperslab::{Dataset, Dataspace, Datatype, FillStatus, Layout, Object};

@@ -1,4 +1,5 @@
-//! The findings of a comparison, independent of the output format.
+//! The findings (equal, differing and missing objects) of a comparison of two files, independent of
+//! the output format.
 
 use serde_json::Value as Json;
 

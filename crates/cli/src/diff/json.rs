@@ -1,4 +1,4 @@
-//! Findings as a JSON document.
+//! The findings of a comparison of two files as a JSON document.
 
 use std::io::Write;
 

@@ -1,4 +1,4 @@
-//! Findings as text for people.
+//! The findings of a comparison of two files as text for people.
 
 use std::io;
 

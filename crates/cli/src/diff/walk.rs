@@ -1,4 +1,4 @@
-//! The comparison of objects and links by their paths.
+//! The comparison of the objects and links of two files by their paths.
 
 use std::collections::HashSet;
 

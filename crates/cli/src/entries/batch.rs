@@ -1,4 +1,4 @@
-//! Batches of entries, their sources and their sinks.
+//! Batches of matrix entries, with the traits for sources and receivers of entries.
 
 use anyhow::Result;
 

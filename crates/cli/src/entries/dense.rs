@@ -1,4 +1,4 @@
-//! A source of entries from the nonzero elements of a dataset.
+//! A source of matrix entries from the nonzero elements of a dense dataset.
 
 use anyhow::{Result, bail};
 use hyperslab::{Blocks, Dataset, Region};

@@ -1,4 +1,5 @@
-//! The collection of the pointers of compressed rows, while entries are written row by row.
+//! The row pointers of a matrix in compressed rows, which are collected while entries are written
+//! row by row.
 
 use std::io::Write as _;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! The conditions of `find`.
+//! The conditions of the command `find`, which an object must meet to be printed.
 
 use anyhow::Result;
 use hyperslab::{Dataspace, Datatype, DatatypeClass, Layout, PathPattern};

@@ -1,4 +1,4 @@
-//! The lines of a tree, entry by entry.
+//! The lines that a listing draws as a tree, entry by entry.
 
 use super::walk::Entry;
 

@@ -1,4 +1,5 @@
-//! The describer of objects, which has the options of a listing and reads attributes.
+//! The reader of object descriptions for a listing, which has the options of the listing and reads
+//! attributes.
 
 use hyperslab::{Attribute, Dataspace, Datatype, ErrorKind, Object, Result};
 

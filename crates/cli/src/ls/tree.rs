@@ -1,4 +1,4 @@
-//! The list as a tree.
+//! The listing of a file's objects as a tree.
 
 use std::io;
 use std::path::Path;

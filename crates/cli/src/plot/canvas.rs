@@ -1,4 +1,4 @@
-//! The drawing area of a picture, and pixel coordinates.
+//! The drawing area of a plot's picture, and pixel coordinates.
 //!
 //! Pixel coordinates are calculated with plain operators: no side of a picture has more than 8000
 //! pixels.

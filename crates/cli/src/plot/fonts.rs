@@ -1,5 +1,5 @@
-//! The fonts of pictures: the font of this program, and a font of the system for text that the font
-//! of this program cannot show.
+//! The fonts of plots: the built-in font, and a system font for text that the built-in font cannot
+//! show.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, OnceLock, PoisonError};

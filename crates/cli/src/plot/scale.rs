@@ -1,4 +1,4 @@
-//! The scale of an axis or of colours: positions of values, and ticks.
+//! The scale of a plot axis or of colours: positions of values, and ticks.
 
 /// A linear or logarithmic scale of a plot, from the smallest to the largest value.
 #[derive(Debug, Clone, Copy, PartialEq)]

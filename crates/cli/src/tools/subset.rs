@@ -1,4 +1,5 @@
-//! Regular selections of the elements that the tools print.
+//! Regular selections (start, stride, count and block) of the elements that the emulated tools
+//! print.
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use hyperslab::{Hyperslab, RegularHyperslab, Selection};

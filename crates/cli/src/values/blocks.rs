@@ -1,4 +1,4 @@
-//! Blocks of defined elements, in the notation of `h5dump`.
+//! The printing of blocks of defined elements of sparse datasets, in the notation of `h5dump`.
 
 use std::io::Write;
 

@@ -1,4 +1,4 @@
-//! Runs of sorted entries, and their merge.
+//! Sorted lists of matrix entries (runs), and their merge.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -70,7 +70,7 @@ impl Run {
 }
 
 /// The largest size of a batch of matrix entries, as a multiple of the usual size. A batch exceeds
-/// its usual size if a chunk does not end earlier.
+/// the usual size only to end together with a chunk.
 const MAX_BATCHES: usize = 16;
 
 /// A sorted list of matrix entries in a temporary file.

@@ -87,8 +87,8 @@ impl Reader {
         Ok((shape, count.context("the number of values in the matrix does not fit in 64 bits")?))
     }
 
-    /// Moves the current coordinates down to the lower triangle. An array of a symmetric matrix has
-    /// no lines for other elements.
+    /// Moves the current coordinates of a symmetric matrix down to its lower triangle. In the array
+    /// form, the file has no lines for other elements.
     fn enter_triangle(&mut self) {
         let [row, column] = self.at;
         let first = match self.banner.symmetry {

@@ -1,4 +1,4 @@
-//! Arrays of an archive, read in order.
+//! The arrays of an npz archive, read from start to end.
 
 use std::io::{self, Read as _};
 

@@ -1,4 +1,4 @@
-//! The printer of differing elements.
+//! The printer of differing elements in h5diff.
 
 use anyhow::Result;
 use hyperslab::Dataspace;
@@ -33,7 +33,8 @@ pub(super) struct Layout {
 }
 
 impl Diff<'_> {
-    /// Prints the messages of the decision on a pair. Returns true if the elements can be compared.
+    /// Prints the messages of h5diff's verdict on a pair of datasets or attributes. Returns true if
+    /// their elements can be compared.
     pub(super) fn print_verdict(&mut self, verdict: Verdict) -> Result<bool> {
         for (level, line) in verdict.lines {
             if self.is_verbose() || (level == LineLevel::VerboseOrListed && self.arguments.list) {

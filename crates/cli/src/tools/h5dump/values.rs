@@ -1,4 +1,4 @@
-//! The `DATA` blocks.
+//! The `DATA` blocks of elements in the output of h5dump.
 
 use std::io::Write;
 

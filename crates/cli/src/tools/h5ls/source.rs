@@ -1,4 +1,4 @@
-//! The files that contain the listed objects.
+//! The files that contain the objects in the list of h5ls.
 
 use std::cell::OnceCell;
 

@@ -1,4 +1,4 @@
-//! The storage of datasets.
+//! The storage of datasets in the output of h5ls.
 
 use std::ops::ControlFlow;
 

@@ -1,4 +1,4 @@
-//! The elements of datasets and attributes.
+//! The elements of datasets and attributes in the output of h5ls.
 
 use anyhow::Result;
 use hyperslab::{
