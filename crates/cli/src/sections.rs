@@ -7,7 +7,7 @@ use hyperslab::{Dataset, Error, FilterInfo, Result, Section, StructuredChunkInfo
 
 use crate::output;
 
-/// The totals of all structured chunks of a dataset: counts and sizes.
+/// The totals over all structured chunks of a dataset: counts and sizes.
 #[derive(Debug, Clone)]
 pub(crate) struct StructuredTotals {
     pub(crate) chunking: StructuredChunking,

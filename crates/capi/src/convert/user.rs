@@ -72,10 +72,10 @@ pub struct Registered {
 
 /// The datatype conversions that users registered, in the order of registration.
 static REGISTERED: RwLock<Vec<Registered>> = RwLock::new(Vec::new());
-/// The initialized conversion functions of users, each for a pair of datatypes.
+/// The users' conversion functions that were initialized, each for a pair of datatypes.
 static KERNELS: Mutex<Vec<Arc<UserKernel>>> = Mutex::new(Vec::new());
 
-/// The maximum number of initialized conversion functions of users.
+/// The maximum number of users' conversion functions that stay initialized at the same time.
 const MAX_KERNELS: usize = 256;
 
 /// Returns the number of a datatype's class (`H5T_class_t`). A variable-length string counts as a

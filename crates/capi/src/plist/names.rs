@@ -19,7 +19,7 @@ pub enum Form {
     Size,
 }
 
-/// A library property of property lists that C programs can access by name.
+/// A property of the library that C programs can access by name, in the property lists of a class.
 #[derive(Debug, Clone, Copy)]
 pub struct Known {
     /// The name of the property.

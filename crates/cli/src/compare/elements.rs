@@ -260,8 +260,8 @@ impl Work<'_> {
     }
 }
 
-/// Returns the size in bytes of a batch of elements during a comparison, for the buffers of the
-/// datatype conversion.
+/// Returns the size in bytes of one batch of elements. A comparison converts elements batch by
+/// batch, so that its buffers stay small.
 fn batch_bytes(size: usize) -> Result<usize> {
     size.max(1).checked_mul(BATCH_ELEMENTS).context("an element is too large to be compared")
 }

@@ -148,7 +148,8 @@ fn link_target(entry: &Entry) -> (Option<Vec<u8>>, Vec<u8>, Option<Vec<u8>>) {
     }
 }
 
-/// Lists a group and the groups below it, depth first. Skips groups in `known`.
+/// Walks through a group and the groups below it, depth first, and lists all objects and links.
+/// Skips groups in `known`.
 fn walk(group: &Group, prefix: &[u8], root: usize, mut known: HashSet<ObjectToken>) -> Vec<Entry> {
     let mut found = Vec::new();
     // The entries that are not listed yet, of each group on the path.

@@ -51,7 +51,8 @@ impl Look {
     }
 }
 
-/// Returns true if the locale has the encoding UTF-8. `variable` returns environment variables.
+/// Returns true if the locale has the encoding UTF-8. The function `variable` returns the value of
+/// an environment variable.
 fn is_utf8(variable: impl Fn(&str) -> Option<String>) -> bool {
     if cfg!(windows) {
         return true;

@@ -70,8 +70,8 @@ impl<'a> Comparison<'a> {
         Ok(())
     }
 
-    /// Returns true if the comparison has already compared the two objects under other names.
-    /// Otherwise records the pair.
+    /// Returns true if the comparison already knows the pair of objects, because it has compared
+    /// them under other names. Otherwise records the pair.
     fn is_known(&mut self, one: &Entry, other: &Entry) -> bool {
         match (&one.kind, &other.kind) {
             (Kind::Object(_, token), Kind::Object(_, other_token)) => {

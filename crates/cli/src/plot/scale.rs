@@ -31,7 +31,7 @@ impl Scale {
         Self { low: self.low.min(other.low), high: self.high.max(other.high), ..self }
     }
 
-    /// Returns the plot scale. Widens the scale if its ends are equal.
+    /// Returns the plot scale, widened if both ends are equal.
     pub(super) fn widened(self) -> Self {
         let Self { low, high, log } = self;
         if high > low {

@@ -36,7 +36,8 @@ impl Shape<'_> {
         Ok(product("number of elements", self.dims.iter().copied())?)
     }
 
-    /// Returns two numbers: the elements in a row, and the elements in a plane (two dimensions).
+    /// Returns two numbers for the printed elements: the elements in a row, and the elements in a
+    /// plane (the last two dimensions).
     fn row(&self) -> Result<(u64, u64)> {
         let row = self.dims.last().copied().unwrap_or(1).max(1);
         let rows = self.dims.iter().rev().nth(1).copied().unwrap_or(1).max(1);
