@@ -322,7 +322,7 @@ export! {
         Ok(0)
     }
 
-    /// Returns a new identifier of a copy of the dataspace of an attribute.
+    /// Copies the dataspace of an attribute and returns the identifier of the copy.
     fn H5Aget_space(attribute_id: hid_t) -> hid_t {
         let handle = attribute::find(attribute_id)?;
         Ok(space::register(CSpace::all(handle.form()?.dataspace.clone())))

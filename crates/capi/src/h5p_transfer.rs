@@ -22,8 +22,8 @@ pub type AllocateFunction = unsafe extern "C" fn(usize, *mut c_void) -> *mut c_v
 /// The C type of a user's function that frees memory of variable-length data.
 pub type FreeFunction = unsafe extern "C" fn(*mut c_void, *mut c_void);
 
-/// The dimension size for combining hyperslabs in a transfer list (`H5S_PLIST`). The dimensions of
-/// the dataset are not known there.
+/// The dimension size with which a transfer list combines hyperslabs for `H5S_PLIST`, because the
+/// list does not know the dimensions of the dataset.
 const UNKNOWN_DIMENSION: u64 = 1 << 62;
 
 export! {
@@ -130,7 +130,8 @@ export! {
         Ok(0)
     }
 
-    /// Sets the user's functions that allocate and free variable-length data in memory.
+    /// Sets in a transfer list the user's functions that allocate and free variable-length data in
+    /// memory.
     fn H5Pset_vlen_mem_manager(
         plist_id: hid_t,
         alloc_func: Option<AllocateFunction>,

@@ -80,7 +80,8 @@ impl StructuredTotals {
         self.elements.map(|elements| share(self.defined, elements))
     }
 
-    /// Returns the names of the filters of all sections of the structured chunks, each name once.
+    /// Returns the names of the filters that any section of the structured chunks uses, each name
+    /// once.
     pub(crate) fn filter_names(&self) -> Vec<String> {
         let mut names = Vec::new();
         for name in self.sections.iter().flat_map(|section| &section.filters).map(filter_name) {

@@ -106,8 +106,8 @@ pub fn bounds(space: &CSpace) -> Outcome<(Dims, Dims)> {
     Ok((low, high))
 }
 
-/// Returns the number of selected elements of a dataspace, including elements outside of its
-/// dimensions.
+/// Returns the number of selected elements of a dataspace, and also counts selected elements
+/// anywhere outside of its dimensions.
 ///
 /// # Errors
 /// Fails if the number does not fit in 64 bits.

@@ -9,9 +9,9 @@ use crate::error::{Failure, Outcome, codes};
 /// A range of consecutive positions in the order of a selection: first position and count.
 type Span = (u64, u64);
 
-/// Projects a part of the selection of `source` onto the selection of `target`. For each element of
-/// the part, the result selects the element of `target` with the same position in the order of its
-/// selection. The dataspace `part` selects the part.
+/// Projects a part of the selection of `source` onto the selection of `target`. The dataspace
+/// `part` selects the part. If an element of the first selection belongs to the part, the result
+/// selects the element of the second selection at the same position.
 ///
 /// # Errors
 /// Fails if the two selections have different element counts or are unlimited.
@@ -84,8 +84,9 @@ fn spans(source: &CSpace, part: &CSpace) -> Outcome<Vec<Span>> {
     Ok(spans)
 }
 
-/// Returns the number of elements from the start of the run `outer` to the start of the run
-/// `inner`. Returns `None` if `inner` does not start inside `outer`.
+/// Returns the number of elements from the start of the run `outer` (a range of contiguous
+/// elements) to the start of the run `inner`. Returns `None` if `inner` does not start within
+/// `outer`.
 fn within(outer: &Run, inner: &Run) -> Option<u64> {
     let ((outer_last, outer_row), (inner_last, inner_row)) =
         (outer.start.split_last()?, inner.start.split_last()?);
@@ -93,7 +94,7 @@ fn within(outer: &Run, inner: &Run) -> Option<u64> {
     (outer_row == inner_row && distance < outer.length).then_some(distance)
 }
 
-/// Returns the rest of a run of elements after its first `length` elements.
+/// Returns the rest of a run (a range of contiguous elements) after its first `length` elements.
 fn rest(mut run: Run, length: u64) -> Run {
     if let Some(last) = run.start.last_mut() {
         *last += length;

@@ -11,7 +11,7 @@ use hyperslab_exact::to_usize;
 use super::answer::Answer;
 use super::scene::Frame;
 
-/// The number of bytes of frames that one step of the demonstration reads, with all pixels counted.
+/// The number of bytes of frames that the demonstration reads at once, with all pixels counted.
 const BLOCK_BYTES: u64 = 32 << 20;
 
 /// The compression level of the deflate filter in the demonstration's files.

@@ -14,7 +14,8 @@ use crate::ls::dataset::shape;
 use crate::output::{cut, escape};
 use crate::values::paths::Paths;
 
-/// A function that receives the findings of a comparison.
+/// A function that receives the findings of a comparison: the result for each pair of objects or
+/// links.
 pub(super) type Report<'a> = &'a mut dyn FnMut(Finding) -> Result<()>;
 
 /// A comparison of two files: the objects to compare and the state of the comparison.

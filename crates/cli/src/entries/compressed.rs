@@ -8,7 +8,7 @@ use super::batch::{BATCH_ENTRIES, Batch, Order, Source};
 use super::columns::{Column, Indices, check_counts};
 use super::element::Element;
 
-/// The number of row or column pointers of a compressed matrix that one read returns.
+/// The number of row or column pointers of a compressed matrix that the program reads at once.
 const POINTERS_PER_READ: u64 = 1 << 16;
 
 /// The largest number of values in one block of a block matrix.

@@ -15,10 +15,12 @@ use super::spool::Spool;
 /// take 128 GiB.
 const MAX_ROWS: u64 = 1 << 34;
 
-/// The number of row pointers of a compressed matrix that one read returns.
+/// The number of row pointers of a compressed matrix that the program reads at once from the
+/// temporary file.
 const POINTERS_PER_READ: u64 = 1 << 16;
 
-/// A writer of the row pointers of compressed rows, and a reader of the written pointers.
+/// A writer of the row pointers of a matrix in compressed rows, and a reader of the pointers that
+/// were written.
 #[derive(Debug)]
 pub(crate) struct RowPointers {
     spool: Spool,

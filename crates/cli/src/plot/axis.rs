@@ -35,7 +35,7 @@ impl Axis {
         Self { scale, ticks, reversed: false, label }
     }
 
-    /// Returns a plot axis that covers the ranges of two axes.
+    /// Joins two plot axes: returns an axis that covers the ranges of both.
     pub(super) fn joined(self, other: Self) -> Self {
         let scale = self.scale.joined(other.scale);
         if self.ticks == other.ticks {

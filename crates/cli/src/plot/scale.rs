@@ -26,7 +26,7 @@ impl Scale {
         found.map(|(low, high)| Self { low, high, log })
     }
 
-    /// Returns a plot scale that covers the ranges of two scales.
+    /// Joins two plot scales: returns a scale that covers the ranges of both.
     pub(super) fn joined(self, other: Self) -> Self {
         Self { low: self.low.min(other.low), high: self.high.max(other.high), ..self }
     }

@@ -14,7 +14,8 @@ use super::super::element::Element;
 use super::super::spool::Spool;
 use super::Keys;
 
-/// The number of bytes that one read returns from a temporary file of sorted matrix entries.
+/// The number of bytes that the program reads at once from a temporary file of sorted matrix
+/// entries.
 const READ_BYTES: u64 = 1 << 17;
 
 /// A sorted list of matrix entries in memory.

@@ -221,7 +221,8 @@ fn whole<T: std::str::FromStr>(word: &str) -> Result<T> {
     word.parse().ok().with_context(|| format!("`{word}` is not an integer of 64 bits"))
 }
 
-/// Appends the value of the matrix entry mirrored at the diagonal.
+/// Appends the value of the entry that a symmetric matrix has on the other side of its diagonal.
+/// Changes the sign or conjugates the value if the symmetry requires it.
 fn mirrored(banner: Banner, value: &[u8], values: &mut Vec<u8>) -> Result<()> {
     let start = values.len();
     values.extend_from_slice(value);

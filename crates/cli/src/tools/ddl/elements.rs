@@ -184,7 +184,8 @@ impl Elements<'_> {
         Ok(())
     }
 
-    /// Returns the DDL text of a reference that is part of an element or of a list of references.
+    /// Returns the text of a reference in DDL. The reference is a part of an element, or an item of
+    /// a list of references.
     pub(crate) fn reference(&self, target: &ReferenceTarget) -> String {
         match target {
             ReferenceTarget::Object(token) | ReferenceTarget::Region(token, _) => self.names.of(*token),

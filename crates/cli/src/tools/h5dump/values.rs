@@ -269,7 +269,8 @@ fn is_references(datatype: &Datatype) -> bool {
     matches!(datatype.class, DatatypeClass::Reference(_))
 }
 
-/// Returns the selections that h5dump reads one after the other.
+/// Divides the elements to print into selections (pieces) that h5dump reads one after the other. A
+/// selection of the user stays one piece.
 fn selections(
     dataset: &Dataset,
     taken: Option<&SubsetInDataset>,
