@@ -66,12 +66,13 @@ impl H5R_ref_t {
         Self { data: [MARK, number, 0, 0, 0, 0, 0, 0] }
     }
 
-    /// Returns the bytes of the reference in memory form, as an element in memory.
+    /// Converts the reference in memory form to the bytes of an element in memory.
     pub fn bytes(self) -> Vec<u8> {
         self.data.iter().flat_map(|word| word.to_ne_bytes()).collect()
     }
 
-    /// Returns the reference in memory form that the bytes of an element in memory contain.
+    /// Converts the bytes of an element in memory to the reference in memory form that they
+    /// contain.
     #[expect(clippy::host_endian_bytes, reason = "elements in memory have the byte order of the host")]
     pub fn of_bytes(element: &[u8]) -> Self {
         let mut data = [0; 8];

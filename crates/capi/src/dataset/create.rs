@@ -50,7 +50,7 @@ impl NewDataset {
         }
     }
 
-    /// Returns hyperslab's builder for the new dataset in the file of `place`.
+    /// Returns hyperslab's builder for the new dataset, in the file of the location `place`.
     ///
     /// # Errors
     /// Fails if the description is invalid.

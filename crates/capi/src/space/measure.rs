@@ -167,7 +167,7 @@ pub fn shift(selection: &Selection, offset: &[i64]) -> Outcome<Selection> {
     Ok(moved)
 }
 
-/// Returns the selection of a dataspace after its offset is applied.
+/// Returns the effective selection of a dataspace: the selection after it is moved by its offset.
 ///
 /// # Errors
 /// Fails if the offset makes a coordinate negative.

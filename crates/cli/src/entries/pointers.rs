@@ -47,7 +47,8 @@ impl RowPointers {
         Ok(())
     }
 
-    /// Writes the missing row pointers of all rows before the row `rows`.
+    /// Begins all matrix rows with numbers below `rows`: writes the missing pointers to their first
+    /// entries.
     fn begin(&mut self, rows: u64) -> Result<()> {
         while self.begun < rows {
             self.spool.write_all(&u64::to_bytes(&[self.entries]))?;

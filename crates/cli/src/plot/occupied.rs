@@ -187,8 +187,8 @@ impl Shares<'_> {
     }
 }
 
-/// Returns the plot cells that overlap a range of positions. Each cell comes with its covered
-/// share. The range must not be empty.
+/// Returns the plot cells that overlap a range of positions. Each cell comes with the share of the
+/// cell that the range covers. The range must not be empty.
 fn covered(axis: &Span, (start, end): (u64, u64)) -> impl Iterator<Item = (usize, f64)> {
     let size = float(axis.count.max(1)) / float(to_u64(axis.cells));
     let axis = *axis;

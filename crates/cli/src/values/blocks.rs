@@ -162,7 +162,7 @@ struct BlockPart {
     part: Block,
 }
 
-/// Several blocks of defined elements that one read covers.
+/// A batch of blocks of defined elements that the program reads at once.
 struct Batch<'a> {
     dataset: &'a Dataset,
     parts: Vec<BlockPart>,

@@ -77,8 +77,8 @@ impl Diff<'_> {
         Ok(count)
     }
 
-    /// Prints the number of differences between two objects. Also prints the title, unless the
-    /// output lists each difference.
+    /// Prints the number of differences that were found between two objects. Also prints the title,
+    /// unless the output lists each difference.
     pub(super) fn found(&mut self, kind: &str, names: [&dyn std::fmt::Display; 2], found: u64) -> Result<()> {
         self.differs |= found > 0;
         if self.arguments.lists_differences() {
