@@ -310,8 +310,8 @@ fn create_missing(start: Place, path: &[u8], access: &LinkAccess) -> Outcome<Pla
     Ok(at)
 }
 
-/// Returns the character set of a link or attribute name for which the caller states none: UTF-8
-/// for UTF-8 names that are not ASCII, otherwise ASCII.
+/// Returns the character set of a link or attribute name for which the caller states none. A UTF-8
+/// name with characters outside of ASCII gets UTF-8; all other names get ASCII.
 pub fn charset_of(name: &[u8]) -> CharacterSet {
     if name.is_ascii() || std::str::from_utf8(name).is_err() {
         CharacterSet::Ascii

@@ -202,8 +202,8 @@ impl Elements<'_> {
     }
 }
 
-/// Writes the texts of items, separated by `between`. If two adjacent items have the same bytes,
-/// copies the text. Even a small file may have a fill value of millions of equal items.
+/// Writes the texts of items, separated by `between`. Formats adjacent items with equal bytes only
+/// once, because even a small file may have a fill value of millions of equal items.
 fn write_items<'i>(
     out: &mut String,
     items: impl Iterator<Item = &'i [u8]>,
