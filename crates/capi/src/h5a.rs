@@ -136,8 +136,8 @@ fn write(attribute_id: hid_t, type_id: hid_t, buffer: Data) -> Outcome<()> {
     handle.owner.set_attribute_elements(&elements, &conversions).map_err(conversion)
 }
 
-/// Returns the failure for an error of an attribute read or write. If the datatypes have no
-/// conversion, the failure has a separate code.
+/// Converts an error of an attribute read or write to a failure. If no conversion between the
+/// datatypes exists, the failure has a separate code.
 fn conversion(error: hyperslab::Error) -> Failure {
     let missing = matches!(error.without_context(), hyperslab::Error::Convert(_));
     let failure = Failure::from(error);
@@ -322,7 +322,7 @@ export! {
         Ok(0)
     }
 
-    /// Returns a new identifier of a copy of the dataspace of an attribute.
+    /// Copies the dataspace of an attribute and returns the identifier of the copy.
     fn H5Aget_space(attribute_id: hid_t) -> hid_t {
         let handle = attribute::find(attribute_id)?;
         Ok(space::register(CSpace::all(handle.form()?.dataspace.clone())))

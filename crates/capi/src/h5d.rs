@@ -297,7 +297,7 @@ export! {
         Ok(0)
     }
 
-    /// Returns a new identifier of a copy of the dataset's dataspace.
+    /// Copies the dataset's dataspace and returns the identifier of the copy.
     fn H5Dget_space(dataset_id: hid_t) -> hid_t {
         let handle = dataset::find(dataset_id)?;
         Ok(space::register(CSpace::all(handle.dataset.dataspace())))

@@ -79,7 +79,8 @@ fn defined(dataset_id: hid_t, space_id: hid_t) -> Outcome<hid_t> {
     Ok(space::register(CSpace { selection, ..CSpace::all(handle.dataset.dataspace()) }))
 }
 
-/// Returns the position of a structured chunk's section in the arrays of the C interface.
+/// Returns the number of a section of structured chunks: its index in the arrays of the C
+/// interface, which have one entry for each section.
 fn number(section: Section) -> usize {
     match section {
         Section::Selection => 0,

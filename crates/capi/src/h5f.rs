@@ -434,7 +434,7 @@ export! {
         Err(Failure::unsupported("H5Fformat_convert is not supported"))
     }
 
-    /// Stores in `minimize` a setting of the file: object headers of new datasets have the minimum
+    /// Stores in `minimize` whether object headers of new datasets in the file have the minimum
     /// size.
     fn H5Fget_dset_no_attrs_hint(file_id: hid_t, minimize: Out<bool>) -> herr_t {
         let handle = file::find(file_id)?;
@@ -442,7 +442,7 @@ export! {
         Ok(0)
     }
 
-    /// Changes a setting of the file: object headers of new datasets have the minimum size.
+    /// Sets whether object headers of new datasets in the file have the minimum size.
     fn H5Fset_dset_no_attrs_hint(file_id: hid_t, minimize: bool) -> herr_t {
         file::find(file_id)?.shared.minimize_headers(minimize);
         Ok(0)

@@ -1,4 +1,4 @@
-//! Information about files (`H5F*`): sizes, names and images.
+//! Information about files (`H5F*`): sizes, names and file images (copies of all bytes).
 
 use std::ffi::{c_int, c_uint};
 use std::sync::Arc;

@@ -52,7 +52,8 @@ pub fn order_flags(order: CreationOrder) -> c_uint {
     }
 }
 
-/// Returns those creation properties of an existing object that all kinds of objects have.
+/// Returns the object creation properties of an existing object: the storage of its attributes and
+/// the tracking of times. Objects of all kinds have these properties.
 ///
 /// # Errors
 /// Returns the errors of reading the object header.

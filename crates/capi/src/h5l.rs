@@ -108,8 +108,8 @@ pub fn traverse(
     Ok(target)
 }
 
-/// Returns true if the group that should contain the last link of a path exists. If the path leads
-/// to no object, only this link or its target is missing in this case.
+/// Returns true if all groups before the last link of a path exist. If the path leads to no object,
+/// only its last link or the target of this link can be missing.
 pub fn is_last_missing(loc: hid_t, path: &[u8], lapl: hid_t) -> bool {
     traverse::parent(loc, path, lapl, false).is_ok()
 }

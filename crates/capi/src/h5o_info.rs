@@ -172,7 +172,7 @@ fn header(object: &Object, fields: c_uint) -> Outcome<H5O_hdr_info_t> {
     })
 }
 
-/// Returns the information about an object that `fields` requests, in the current form.
+/// Returns the information about an object that `fields` requests, as `H5O_info2_t`.
 ///
 /// # Errors
 /// Returns the errors of reading the object.
@@ -192,7 +192,7 @@ pub fn second((object, place): (&Object, &Location), fields: c_uint) -> Outcome<
     })
 }
 
-/// Returns the information about an object that `fields` requests, in the HDF5 1.8 form.
+/// Returns the information about an object that `fields` requests, as `H5O_info1_t`.
 fn first((object, place): (&Object, &Location), fields: c_uint) -> Outcome<H5O_info1_t> {
     let info = second((object, place), fields)?;
     Ok(H5O_info1_t {

@@ -15,8 +15,8 @@ use crate::pointer::{In, Out, Text, TextBuffer};
 pub type AppendCallback = unsafe extern "C" fn(hid_t, *mut hsize_t, *mut c_void) -> herr_t;
 
 export! {
-    /// Sets the chunk cache of datasets in a dataset access list. All-ones sizes and a negative
-    /// factor stand for the file's settings.
+    /// Sets the chunk cache of datasets in a dataset access list. A size with all bits set, or a
+    /// negative factor, stands for the setting of the file.
     fn H5Pset_chunk_cache(dapl_id: hid_t, rdcc_nslots: usize, rdcc_nbytes: usize, rdcc_w0: f64) -> herr_t {
         if rdcc_w0 > 1.0 || rdcc_w0.is_nan() {
             return Err(Failure::bad_value("the preemption factor must be from 0 to 1, or negative"));
@@ -29,8 +29,8 @@ export! {
         })
     }
 
-    /// Stores the chunk cache parameters of a dataset access list. Parameters without a value are
-    /// the defaults of files.
+    /// Stores the chunk cache parameters of a dataset access list. If the list lacks a parameter,
+    /// stores the default parameter of files.
     fn H5Pget_chunk_cache(
         dapl_id: hid_t,
         rdcc_nslots: Out<usize>,
@@ -45,8 +45,9 @@ export! {
         Ok(0)
     }
 
-    /// Sets a rule in a dataset access list: the rule for the current dimensions of unlimited
-    /// virtual datasets.
+    /// Sets the view of unlimited virtual datasets in a dataset access list. The view determines if
+    /// their current dimensions end at the first missing source element or after the last available
+    /// one.
     fn H5Pset_virtual_view(dapl_id: hid_t, view: c_int) -> herr_t {
         if view != 0 && view != 1 {
             return Err(Failure::bad_value("unknown view of a virtual dataset"));
@@ -57,15 +58,15 @@ export! {
         })
     }
 
-    /// Stores in `view` a rule of a dataset access list: the rule for the current dimensions of
-    /// unlimited virtual datasets.
+    /// Stores in `view` the view of unlimited virtual datasets. The view determines if their
+    /// current dimensions end at the first missing source element or after the last available one.
     fn H5Pget_virtual_view(dapl_id: hid_t, view: Out<c_int>) -> herr_t {
         view.put(dataset_access(dapl_id)?.virtual_view);
         Ok(0)
     }
 
-    /// Sets the maximum number of missing source datasets in a row that an unlimited virtual
-    /// dataset skips, in a dataset access list.
+    /// Sets the gap of unlimited virtual datasets in a dataset access list: the maximum number of
+    /// missing source datasets in a row that are skipped.
     fn H5Pset_virtual_printf_gap(dapl_id: hid_t, gap_size: hsize_t) -> herr_t {
         if gap_size == H5S_UNLIMITED {
             return Err(Failure::bad_value("the number of missing sources must not be unlimited"));
@@ -76,8 +77,8 @@ export! {
         })
     }
 
-    /// Stores in `gap_size` the maximum number of missing source datasets in a row that an
-    /// unlimited virtual dataset skips.
+    /// Stores in `gap_size` the gap of unlimited virtual datasets: the maximum number of missing
+    /// source datasets in a row that are skipped.
     fn H5Pget_virtual_printf_gap(dapl_id: hid_t, gap_size: Out<hsize_t>) -> herr_t {
         gap_size.put(dataset_access(dapl_id)?.virtual_gap);
         Ok(0)

@@ -249,8 +249,8 @@ export! {
         Ok(0)
     }
 
-    /// Changes a setting of a dataset creation list: object headers of new datasets have the
-    /// minimum size.
+    /// Sets in a dataset creation list whether object headers of new datasets have the minimum
+    /// size.
     fn H5Pset_dset_no_attrs_hint(dcpl_id: hid_t, minimize: bool) -> herr_t {
         change_dataset_create(dcpl_id, |it| {
             it.minimize_header = minimize;
@@ -258,8 +258,7 @@ export! {
         })
     }
 
-    /// Stores in `minimize` a setting of a dataset creation list: object headers of new datasets
-    /// have the minimum size.
+    /// Stores in `minimize` whether object headers of new datasets have the minimum size.
     fn H5Pget_dset_no_attrs_hint(dcpl_id: hid_t, minimize: Out<bool>) -> herr_t {
         minimize.require("result")?.put(dataset_create(dcpl_id)?.minimize_header);
         Ok(0)

@@ -22,8 +22,8 @@ const VERSION: u8 = 0;
 /// The maximum size in bytes of an encoded property list that the library decodes.
 const MAX_BYTES: usize = 1 << 20;
 
-/// The class numbers in an encoded property list. For each number, the table contains the property
-/// list class and its identifier.
+/// A table of the property list classes that can be encoded: for each class number in an encoding,
+/// the class and its identifier.
 const KINDS: &[(u8, LibraryClass, hid_t)] = {
     use LibraryClass as L;
     &[

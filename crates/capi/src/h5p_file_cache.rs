@@ -1,4 +1,5 @@
-//! Functions for the caches, images and logs of file access lists.
+//! Functions for file access lists: the metadata cache with its log, the page buffer, and file
+//! images in memory.
 
 use std::ffi::{c_int, c_uint, c_void};
 use std::sync::Arc;
@@ -17,11 +18,11 @@ const _: () = assert!(size_of::<H5AC_cache_image_config_t>() == 12);
 
 /// The version of the metadata cache configuration's C struct.
 const CONFIGURATION_VERSION: c_int = 1;
-/// The operation number of setting a file image in a list. A user's function for file images
-/// receives this number.
+/// The number of the operation that stores a file image in a file access list. The user's functions
+/// for file images receive this number.
 const SET: c_int = 1;
-/// The operation number of returning a list's file image. A user's function for file images
-/// receives this number.
+/// The number of the operation that returns the file image of a file access list. The user's
+/// functions for file images receive this number.
 const GET: c_int = 3;
 
 /// The configuration of the metadata cache image of a file, as a C struct.

@@ -111,8 +111,8 @@ export! {
         Ok(0)
     }
 
-    /// Stores the superblock version of a file creation list in `boot`, and 0 for the other
-    /// versions.
+    /// Stores the superblock version of a file creation list in `boot`, and 0 as the version of
+    /// each other structure.
     fn H5Pget_version(
         plist_id: hid_t,
         boot: Out<c_uint>,

@@ -105,7 +105,8 @@ export! {
         })
     }
 
-    /// Returns the identifier of a copy of the file access list for the files of external links.
+    /// Copies the file access list with which the library opens the files of external links, and
+    /// returns the identifier of the copy.
     fn H5Pget_elink_fapl(lapl_id: hid_t) -> hid_t {
         Ok(match link_access(lapl_id)?.external_access {
             Some(list) => register(Entry::PropertyList(list.duplicate())),

@@ -57,8 +57,8 @@ pub fn defaults() -> MultiConfiguration {
     MultiConfiguration { map: [0; KINDS], access: Default::default(), names, starts, relax: true }
 }
 
-/// Replaces the values of an array of memory kinds by the caller's values. Keeps the values if the
-/// caller's pointer is null.
+/// Takes the caller's array with one value for each memory kind (kind of data in a file). Keeps the
+/// present values if the caller's pointer is null.
 fn take<T: Copy>(array: &mut [T; KINDS], values: In<T>) -> Outcome<()> {
     if let Some(values) = values.optional(KINDS, "array of members")? {
         array.iter_mut().zip(values).for_each(|(to, from)| *to = *from);

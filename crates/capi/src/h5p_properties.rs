@@ -246,7 +246,8 @@ export! {
         }))
     }
 
-    /// Stores in `size` the size in bytes of the value of a property of a list or class.
+    /// Stores in `size` the size in bytes of a property's value. The property belongs to a property
+    /// list or class.
     fn H5Pget_size(id: hid_t, name: Text, size: Out<usize>) -> herr_t {
         let name = name.name("name")?;
         let (user, library) = match list_or_class(id)? {

@@ -22,8 +22,8 @@ pub type AllocateFunction = unsafe extern "C" fn(usize, *mut c_void) -> *mut c_v
 /// The C type of a user's function that frees memory of variable-length data.
 pub type FreeFunction = unsafe extern "C" fn(*mut c_void, *mut c_void);
 
-/// The dimension size for combining hyperslabs in a transfer list (`H5S_PLIST`). The dimensions of
-/// the dataset are not known there.
+/// The dimension size with which a transfer list combines hyperslabs for `H5S_PLIST`, because the
+/// list does not know the dimensions of the dataset.
 const UNKNOWN_DIMENSION: u64 = 1 << 62;
 
 export! {
@@ -69,8 +69,8 @@ export! {
         Ok(0)
     }
 
-    /// Changes a setting of a transfer list: a write keeps compound members of the stored elements
-    /// that the memory datatype lacks.
+    /// Sets in a transfer list whether a write keeps the stored values of compound members that the
+    /// memory datatype lacks.
     fn H5Pset_preserve(plist_id: hid_t, status: bool) -> herr_t {
         change_transfer(plist_id, |it| {
             it.preserve = status;
@@ -78,7 +78,7 @@ export! {
         })
     }
 
-    /// Returns a setting of a transfer list: a write keeps compound members of the stored elements
+    /// Returns whether a write with the transfer list keeps the stored values of compound members
     /// that the memory datatype lacks.
     fn H5Pget_preserve(plist_id: hid_t) -> c_int {
         Ok(c_int::from(transfer(plist_id)?.preserve))
@@ -130,7 +130,8 @@ export! {
         Ok(0)
     }
 
-    /// Sets the user's functions that allocate and free variable-length data in memory.
+    /// Sets in a transfer list the user's functions that allocate and free variable-length data in
+    /// memory.
     fn H5Pset_vlen_mem_manager(
         plist_id: hid_t,
         alloc_func: Option<AllocateFunction>,
@@ -247,8 +248,8 @@ export! {
         Ok(0)
     }
 
-    /// Sets the selection in the file for which `H5S_PLIST` stands, in a transfer list. Other
-    /// operations combine the earlier selection with another hyperslab.
+    /// Sets the file selection for which `H5S_PLIST` stands, in a transfer list. Set operations
+    /// other than `H5S_SELECT_SET` combine the earlier selection with the given hyperslab.
     fn H5Pset_dataset_io_hyperslab_selection(
         plist_id: hid_t,
         rank: c_uint,

@@ -58,20 +58,21 @@ static NEXT: AtomicU64 = AtomicU64::new(1);
 const MARK: u64 = 0x4852_4546_0000_0000;
 
 impl H5R_ref_t {
-    /// Adds the target of a reference to the table of held references and returns a new reference
-    /// in memory form.
+    /// Holds the target of a reference for a program: adds the target to the library's table, and
+    /// returns a new reference in memory form.
     pub fn hold(held: Held) -> Self {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         HELD.lock().get_or_insert_default().insert(number, held);
         Self { data: [MARK, number, 0, 0, 0, 0, 0, 0] }
     }
 
-    /// Returns the bytes of the reference in memory form, as an element in memory.
+    /// Converts the reference in memory form to the bytes of an element in memory.
     pub fn bytes(self) -> Vec<u8> {
         self.data.iter().flat_map(|word| word.to_ne_bytes()).collect()
     }
 
-    /// Returns the reference in memory form that the bytes of an element in memory contain.
+    /// Converts the bytes of an element in memory to the reference in memory form that they
+    /// contain.
     #[expect(clippy::host_endian_bytes, reason = "elements in memory have the byte order of the host")]
     pub fn of_bytes(element: &[u8]) -> Self {
         let mut data = [0; 8];
@@ -81,8 +82,8 @@ impl H5R_ref_t {
         Self { data }
     }
 
-    /// Removes the target of the reference from the table of held references. Has no effect on
-    /// bytes that the library did not create.
+    /// Releases a reference that a program holds: removes its target from the library's table. Has
+    /// no effect on bytes that the library did not create.
     ///
     /// # Errors
     /// Returns the error of closing the file of the target.
@@ -95,7 +96,8 @@ impl H5R_ref_t {
         Ok(())
     }
 
-    /// Returns the target of the reference from the table of held references.
+    /// Returns the target of a reference that a program holds in memory, from the library's table
+    /// of such targets.
     ///
     /// # Errors
     /// Fails if the library did not create the bytes of the reference.

@@ -89,8 +89,8 @@ fn number(bytes: &[u8], at: usize, width: usize) -> Option<usize> {
     usize::try_from(value).ok()
 }
 
-/// Returns a lower bound for the size of an encoded selection from its first bytes. If more bytes
-/// do not change the bound, it is the exact size.
+/// Returns a lower bound for the size of an encoded selection from its first bytes. If the bound
+/// stays the same with more bytes, the bound is the exact size.
 fn selection_size(bytes: &[u8]) -> Option<usize> {
     if bytes.len() < 14 {
         return Some(14);

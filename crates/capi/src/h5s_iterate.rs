@@ -24,8 +24,8 @@ fn find(id: hid_t) -> Outcome<Arc<SelectionIterator>> {
     }
 }
 
-/// Returns the runs of a dataspace's selected elements as byte offsets and lengths, in reverse
-/// order.
+/// Returns the runs (ranges of contiguous elements) that a dataspace selects, as byte offsets and
+/// lengths, in reverse order.
 fn runs(space: &CSpace, element_size: u64) -> Outcome<Vec<(u64, u64)>> {
     if space::count(space)? == 0 {
         return Ok(Vec::new());

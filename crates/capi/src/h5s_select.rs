@@ -267,9 +267,8 @@ export! {
         Ok(htri_t::from(space::intersects(&space.selection, start, end)))
     }
 
-    /// Creates a dataspace from the selections of `source` and `target`. If `part` selects an
-    /// element of the first one, the new dataspace selects the element at the same position of the
-    /// second one.
+    /// Creates a dataspace that selects elements of `target`. An element is selected if the element
+    /// at the same position in the selection of `source` is also selected by `part`.
     fn H5Sselect_project_intersection(source: hid_t, target: hid_t, part: hid_t) -> hid_t {
         let (source, target) = (space::copy_of(source)?, space::copy_of(target)?);
         let part = space::copy_of(part)?;

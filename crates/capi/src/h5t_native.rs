@@ -1,4 +1,4 @@
-//! Native datatypes, which C programs use in the memory of this machine (`H5Tget_native_type`).
+//! Native datatypes: the C types of this machine that match other datatypes (`H5Tget_native_type`).
 
 use std::ffi::c_int;
 

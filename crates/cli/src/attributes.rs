@@ -1,4 +1,4 @@
-//! The printing of attributes: `attr get`, `attr list`, and `cat FILE OBJECT@NAME`.
+//! The printing of attributes by the commands `attr get`, `attr list`, and `cat FILE OBJECT@NAME`.
 
 use std::io::Write as _;
 use std::path::Path;

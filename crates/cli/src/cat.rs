@@ -183,8 +183,8 @@ pub(crate) fn head(arguments: &HeadArguments) -> Result<()> {
     Ok(())
 }
 
-/// Returns a line that states the printed selection and the shape of the dataset. Returns `None` if
-/// the selection is the whole dataset.
+/// Returns a note that some elements were not printed. The note states the printed selection and
+/// the shape of the dataset. Returns `None` if the selection is the whole dataset.
 fn remainder(taken: &[Taken], dims: &[u64]) -> Option<String> {
     let is_cut = taken.iter().zip(dims).any(|(taken, size)| taken.count < *size);
     let part = |(taken, size): (&Taken, &u64)| match taken {

@@ -32,7 +32,8 @@ pub(crate) type Output = Safe<BufWriter<AutoStream<StdoutLock<'static>>>>;
 /// The type of standard output without styles.
 pub(crate) type PlainOutput = Safe<BufWriter<StdoutLock<'static>>>;
 
-/// Locks standard output for text of a command.
+/// Locks standard output for the text of a command. Styles are possible; unsafe characters are
+/// escaped.
 pub(crate) fn stdout() -> Output {
     Safe::new(BufWriter::with_capacity(1 << 16, AutoStream::auto(io::stdout().lock())), Escapes::Json)
 }
@@ -42,13 +43,15 @@ pub(crate) fn raw_stdout() -> Output {
     Safe::raw(BufWriter::with_capacity(1 << 16, AutoStream::always_ansi(io::stdout().lock())))
 }
 
-/// Locks standard output for elements. Data are written unchanged; text is made safe.
+/// Locks standard output without styles, for elements. If `is_data` is true, bytes are written
+/// unchanged; otherwise, text is made safe for terminals.
 pub(crate) fn plain_stdout(is_data: bool) -> PlainOutput {
     let output = BufWriter::with_capacity(1 << 16, io::stdout().lock());
     if is_data { Safe::raw(output) } else { Safe::new(output, Escapes::Json) }
 }
 
-/// Locks standard output for an emulated tool of the C library.
+/// Locks standard output for an emulated tool of the C library, without styles. Unsafe characters
+/// become escapes of C.
 pub(crate) fn tool_stdout() -> PlainOutput {
     Safe::new(BufWriter::with_capacity(1 << 16, io::stdout().lock()), Escapes::C)
 }

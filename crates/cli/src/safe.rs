@@ -79,7 +79,7 @@ impl<W: Write> Safe<W> {
         Self { inner, escapes: None, incomplete: Vec::new() }
     }
 
-    /// Returns the inner writer of the `Safe` writer.
+    /// Returns a reference to the inner writer of the `Safe` writer.
     pub(crate) fn get_ref(&self) -> &W {
         &self.inner
     }

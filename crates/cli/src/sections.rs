@@ -1,4 +1,5 @@
-//! The sizes of structured chunks in the file, by section.
+//! The sizes of a dataset's structured chunks in the file, by section (a part of each structured
+//! chunk).
 
 use std::ops::ControlFlow;
 
@@ -6,7 +7,7 @@ use hyperslab::{Dataset, Error, FilterInfo, Result, Section, StructuredChunkInfo
 
 use crate::output;
 
-/// The totals of all structured chunks of a dataset: counts and sizes.
+/// The totals over all structured chunks of a dataset: counts and sizes.
 #[derive(Debug, Clone)]
 pub(crate) struct StructuredTotals {
     pub(crate) chunking: StructuredChunking,
@@ -79,7 +80,8 @@ impl StructuredTotals {
         self.elements.map(|elements| share(self.defined, elements))
     }
 
-    /// Returns the names of the filters of all sections of the structured chunks, each name once.
+    /// Returns the names of the filters that any section of the structured chunks uses, each name
+    /// once.
     pub(crate) fn filter_names(&self) -> Vec<String> {
         let mut names = Vec::new();
         for name in self.sections.iter().flat_map(|section| &section.filters).map(filter_name) {

@@ -24,7 +24,7 @@ pub struct AttributeHandle {
     state: RwLock<State>,
 }
 
-/// The origin of an open attribute: just created, or read from the file.
+/// The state of an open attribute: just created and not yet read, or read from the file.
 #[derive(Debug)]
 enum State {
     /// A created attribute that was not read since. A read would write the object header to the
@@ -61,8 +61,8 @@ impl AttributeHandle {
         Self { owner, location, state: RwLock::new(State::New(Arc::new(new))) }
     }
 
-    /// Returns the name, datatype and dataspace of the open attribute. If the attribute was just
-    /// created, does not read it from the file.
+    /// Returns the form of the open attribute: its name, datatype and dataspace. Reads them from
+    /// the file unless the attribute was just created.
     ///
     /// # Errors
     /// Returns the errors of reading the attribute.

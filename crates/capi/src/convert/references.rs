@@ -15,14 +15,16 @@ use crate::file::SharedFile;
 use crate::h5r_new::{H5R_ref_t, Held};
 use crate::symbols::datatypes::REFERENCE_BYTES;
 
-/// Returns whether a datatype is the type of references in memory form (`H5T_STD_REF`).
+/// Returns whether a datatype is the type of references that a program holds in memory
+/// (`H5T_STD_REF`).
 pub fn is_held(datatype: &Datatype) -> bool {
     let DatatypeClass::Reference(reference) = &datatype.class else { return false };
     datatype.size == REFERENCE_BYTES && reference.kind == ReferenceKind::Object2
 }
 
-/// Returns true if a conversion between two datatypes, or between their members, converts
-/// references between the form in the file and the form in memory. Ignores variable-length members.
+/// Returns true if the conversion rule for references applies to two datatypes or their members:
+/// one stores references in the file form, the other in the memory form. Returns false for
+/// compounds with variable-length data.
 pub fn apply(source: &Datatype, destination: &Datatype) -> bool {
     match (&source.class, &destination.class) {
         (DatatypeClass::Reference(_), DatatypeClass::Reference(_)) => is_held(source) != is_held(destination),

@@ -1,4 +1,4 @@
-//! Conversions between datatypes that users register (`H5Tregister`).
+//! Datatype conversions that users register (`H5Tregister`).
 
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
@@ -55,7 +55,7 @@ pub type Function = unsafe extern "C" fn(
     hid_t,
 ) -> herr_t;
 
-/// A datatype conversion that a user registered.
+/// A user's datatype conversion that was registered with `H5Tregister`.
 #[derive(Debug, Clone)]
 pub struct Registered {
     /// The name under which the user registered the conversion.
@@ -72,10 +72,10 @@ pub struct Registered {
 
 /// The datatype conversions that users registered, in the order of registration.
 static REGISTERED: RwLock<Vec<Registered>> = RwLock::new(Vec::new());
-/// The initialized conversion functions of users, each for a pair of datatypes.
+/// The users' conversion functions that were initialized, each for a pair of datatypes.
 static KERNELS: Mutex<Vec<Arc<UserKernel>>> = Mutex::new(Vec::new());
 
-/// The maximum number of initialized conversion functions of users.
+/// The maximum number of users' conversion functions that stay initialized at the same time.
 const MAX_KERNELS: usize = 256;
 
 /// Returns the number of a datatype's class (`H5T_class_t`). A variable-length string counts as a
@@ -103,8 +103,8 @@ pub fn register(conversion: Registered) {
     REGISTERED.write().push(conversion);
 }
 
-/// Removes the registered user's conversions that match all given properties. `None` matches every
-/// value.
+/// Removes those of the users' datatype conversions that match all given properties. `None` matches
+/// every value.
 pub fn unregister(
     soft: Option<bool>,
     name: &[u8],
@@ -190,7 +190,8 @@ impl RuleTrait for Rule {
     }
 }
 
-/// Returns the initialized conversion of a user between two datatypes, if one exists.
+/// Finds the user's conversion function between two datatypes, and initializes it if necessary.
+/// Returns `None` if no function of a user converts between the datatypes.
 pub fn find(source: &Datatype, destination: &Datatype, list: hid_t) -> Option<Arc<UserKernel>> {
     let known = KERNELS.lock().iter().find(|kernel| kernel.is_between(source, destination)).cloned();
     if known.is_some() {
@@ -208,7 +209,7 @@ pub fn find(source: &Datatype, destination: &Datatype, list: hid_t) -> Option<Ar
     Some(kernel)
 }
 
-/// A datatype conversion of a user that is initialized for two datatypes.
+/// A user's conversion function that was initialized for two datatypes, with its state.
 #[derive(Debug)]
 pub struct UserKernel {
     /// The user's conversion function.

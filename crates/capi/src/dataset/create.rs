@@ -41,8 +41,8 @@ pub struct NewDataset {
 }
 
 impl NewDataset {
-    /// Records the mappings of a new virtual dataset in `file`. The mappings in the file do not
-    /// contain the dimensions of the source datasets.
+    /// Remembers the mappings of a new virtual dataset as long as `file` is open. The mappings that
+    /// the file stores do not contain the dimensions of the source datasets.
     pub fn remember(&self, made: &Dataset, file: &SharedFile) {
         if self.create.layout == LayoutChoice::Virtual {
             let mappings = self.create.mappings.clone();
@@ -50,7 +50,7 @@ impl NewDataset {
         }
     }
 
-    /// Returns hyperslab's builder for the new dataset in the file of `place`.
+    /// Returns hyperslab's builder for the new dataset, in the file of the location `place`.
     ///
     /// # Errors
     /// Fails if the description is invalid.
@@ -278,8 +278,8 @@ fn mappings(choices: &[MappingChoice]) -> Outcome<Vec<VirtualMapping>> {
     choices.iter().map(mapping).collect()
 }
 
-/// Returns the selection that the file stores in a mapping for a virtual dataset: the selection
-/// itself.
+/// Returns the selection in the virtual dataset that a new mapping stores explicitly. It is the
+/// selection from the property list, without the dimensions.
 fn explicit((extent, selection): &(Dataspace, hyperslab::Selection)) -> Outcome<hyperslab::Selection> {
     let _ = extent;
     Ok(selection.clone())
@@ -300,7 +300,8 @@ pub fn handle(dataset: &Dataset, location: Location, mut access: DatasetAccess) 
     DatasetHandle { dataset, memory, location, access }
 }
 
-/// Returns the folder name `prefix`. The folder of the HDF5 file replaces `${ORIGIN}` at the start.
+/// Returns the folder name `prefix` without `${ORIGIN}` at its start. The folder of the HDF5 file
+/// replaces this word.
 fn without_origin(prefix: &[u8], location: &Location) -> Vec<u8> {
     use std::os::unix::ffi::OsStrExt as _;
     let Some(rest) = prefix.strip_prefix(b"${ORIGIN}") else { return prefix.to_vec() };

@@ -15,7 +15,7 @@ pub type Visit<'a> = dyn FnMut(&mut [u8], &[u64]) -> Outcome<bool> + 'a;
 /// its first element and the number of its elements.
 pub type MemoryRuns = SmallVec<[(u64, u64); 1]>;
 
-/// Returns the runs in memory of the elements that a dataspace selects.
+/// Returns the runs (ranges of contiguous elements) in memory that a dataspace selects.
 ///
 /// # Errors
 /// Fails if the selection exceeds the extent.
@@ -23,8 +23,8 @@ pub fn runs(space: &CSpace) -> Outcome<MemoryRuns> {
     runs_in(&space.extent, effective(space)?.as_ref())
 }
 
-/// Returns the runs in memory of selected elements. A selection without an offset selects them in
-/// an array of the shape `extent`.
+/// Returns the runs in memory of the elements that `selection` selects in an array of the shape
+/// `extent`. The selection already includes its offset.
 ///
 /// # Errors
 /// Fails if the selection exceeds the extent.
@@ -105,7 +105,8 @@ pub fn for_each(space: &CSpace, size: usize, buffer: Buffer, visit: &mut Visit<'
     Ok(())
 }
 
-/// Copies the elements of the runs from a memory buffer into one contiguous block.
+/// Copies the elements of the given runs (ranges of contiguous elements) from a memory buffer into
+/// one contiguous block.
 ///
 /// # Errors
 /// Fails if a run lies outside of the buffer.
@@ -117,7 +118,8 @@ pub fn gather(memory: &[u8], runs: &[(u64, u64)], size: usize) -> Outcome<Vec<u8
     Ok(packed)
 }
 
-/// Copies the elements of one contiguous block into the runs of a memory buffer.
+/// Copies the elements of one contiguous block into the given runs (ranges of contiguous elements)
+/// of a memory buffer.
 ///
 /// # Errors
 /// Fails if a run lies outside of the buffer.
@@ -132,8 +134,8 @@ pub fn scatter(packed: &[u8], memory: &mut [u8], runs: &[(u64, u64)], size: usiz
     Ok(())
 }
 
-/// Returns the byte range in memory of a run of `count` elements that starts at the element
-/// `start`.
+/// Returns the byte range in a memory buffer of a run of `count` elements that starts at the
+/// element with the index `start`.
 ///
 /// # Errors
 /// Fails if the byte range overflows `usize`.

@@ -167,8 +167,8 @@ fn free(datatype: &Datatype, elements: &mut [u8]) {
     }
 }
 
-/// Returns the failure for an error of a dataset read or write. If the datatypes have no
-/// conversion, the failure has a separate code.
+/// Converts an error of a dataset read or write to a failure. If no conversion between the
+/// datatypes exists, the failure has a separate code.
 fn conversion(error: hyperslab::Error) -> Failure {
     let is_conversion = matches!(
         error.without_context(),

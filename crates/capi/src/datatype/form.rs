@@ -78,8 +78,8 @@ fn members(datatype: &Datatype, compound: &Compound, form: Form) -> Datatype {
     Datatype { class: DatatypeClass::Compound(Compound { members }), size }
 }
 
-/// Returns a member offset or a datatype size plus a signed shift. On overflow, returns the nearest
-/// number of the type; each use of such a datatype is an error.
+/// Returns a member offset or a datatype size plus a signed shift. On overflow, returns 0 or the
+/// largest 32-bit number; each use of such a datatype is an error.
 fn shifted(offset: u32, shift: i64) -> u32 {
     u32::try_from(i64::from(offset).saturating_add(shift).max(0)).unwrap_or(u32::MAX)
 }

@@ -91,8 +91,8 @@ pub struct H5FD_class_t {
     pub fl_map: [c_int; 7],
 }
 
-/// The library's part of a file that a driver has open (`H5FD_t`). The driver's own data follows in
-/// memory.
+/// The library's part of the C struct of a file that a driver has open (`H5FD_t`). In memory, the
+/// driver's own data follows this part.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct H5FD_t {

@@ -253,8 +253,8 @@ impl UserFile {
         DriverError::io(self.name.clone(), action, error)
     }
 
-    /// Raises the end of allocation in the user's driver to `end`. A driver rejects accesses beyond
-    /// its end of allocation.
+    /// Raises the end of allocation that the user's driver knows to `end`. A driver rejects
+    /// accesses beyond its end of allocation.
     fn raise_end(&self, end: u64) -> bool {
         let known =
             self.class.get_eoa.map(|function| call_user!(function, self.file.cast_const(), DEFAULT_MEMORY));

@@ -25,7 +25,7 @@ pub struct Cause {
 }
 
 /// The error records of a failed library call, the innermost first. The last record belongs to the
-/// exported function. Programs may choose an exception type by its codes.
+/// exported function. Programs may choose an exception type by the codes of the last record.
 #[derive(Debug, Clone)]
 pub struct Failure {
     /// The error records, the innermost first; never empty.
@@ -38,24 +38,24 @@ impl Failure {
         Self { causes: vec![Cause { major, minor, text: text.into() }] }
     }
 
-    /// Returns a failure of the arguments of a library call (major code `H5E_ARGS`) with the given
-    /// minor code.
+    /// Returns the failure for wrong arguments of a library call (major code `H5E_ARGS`), with the
+    /// given minor code.
     pub fn arguments(minor: hid_t, text: impl Into<Cow<'static, str>>) -> Self {
         Self::new(codes::ARGS, minor, text)
     }
 
-    /// Returns the failure of a call's argument that has a bad value (`H5E_BADVALUE`).
+    /// Returns the failure for an argument with a bad value (`H5E_BADVALUE`).
     pub fn bad_value(text: impl Into<Cow<'static, str>>) -> Self {
         Self::arguments(codes::BADVALUE, text)
     }
 
-    /// Returns the failure of a call's argument that has a bad type (`H5E_BADTYPE`), such as an
-    /// identifier of the wrong kind.
+    /// Returns the failure for an argument of a bad type (`H5E_BADTYPE`), such as an identifier of
+    /// the wrong kind.
     pub fn bad_type(text: impl Into<Cow<'static, str>>) -> Self {
         Self::arguments(codes::BADTYPE, text)
     }
 
-    /// Returns the failure of a feature that hyperslab does not support (`H5E_UNSUPPORTED`). The
+    /// Returns the failure for a feature that hyperslab does not support (`H5E_UNSUPPORTED`). The
     /// error record also contains the name of the C function.
     pub fn unsupported(text: impl Into<Cow<'static, str>>) -> Self {
         Self::new(codes::FUNC, codes::UNSUPPORTED, text)
@@ -74,8 +74,8 @@ impl Failure {
     }
 }
 
-/// A result of a library call. If it is a failure, an exported function can add its own error
-/// record.
+/// A result of a library call. In case of a failure, an exported function adds an error record that
+/// states the reason.
 pub trait Because<T> {
     /// Returns the value of the result, or the failure with an additional outer error record.
     ///

@@ -16,7 +16,7 @@ use crate::id::{self, Entry};
 pub struct Name(Arc<RwLock<Option<Vec<u8>>>>);
 
 impl Name {
-    /// Returns an object name with the given absolute path.
+    /// Returns the name of an object whose absolute path is known.
     pub fn known(path: Vec<u8>) -> Self {
         Self(Arc::new(RwLock::new(Some(path))))
     }

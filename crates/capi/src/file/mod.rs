@@ -103,7 +103,7 @@ impl SharedFile {
         self.minimize.load(std::sync::atomic::Ordering::Relaxed)
     }
 
-    /// Changes a setting of this file: object headers of new datasets have the minimum size.
+    /// Sets whether object headers of new datasets in this file have the minimum size.
     pub fn minimize_headers(&self, yes: bool) {
         self.minimize.store(yes, std::sync::atomic::Ordering::Relaxed);
     }

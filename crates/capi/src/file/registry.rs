@@ -16,7 +16,7 @@ use crate::error::{Failure, Outcome};
 static OPEN: Mutex<Vec<(u64, Weak<SharedFile>)>> = Mutex::new(Vec::new());
 /// The number that the next opened file or file handle gets.
 static NEXT: AtomicU64 = AtomicU64::new(1);
-/// The number of changes to the set of open files of this process, plus one.
+/// A counter that increases with each change to the set of open files of this process.
 static GENERATION: AtomicU64 = AtomicU64::new(1);
 
 thread_local! {

@@ -220,7 +220,8 @@ fn candidates(from: &SharedFile, file: &[u8], prefix: Option<&[u8]>) -> Vec<Path
     found
 }
 
-/// Returns the folder name `prefix`. The folder `origin` replaces `$ORIGIN` at the start.
+/// Returns the path of the folder that `prefix` names. The folder `origin` replaces the word
+/// `$ORIGIN` at the start of `prefix`.
 pub fn in_folder(prefix: &[u8], origin: &Path) -> PathBuf {
     match prefix.strip_prefix(b"$ORIGIN") {
         Some(rest) => {
@@ -309,8 +310,8 @@ fn create_missing(start: Place, path: &[u8], access: &LinkAccess) -> Outcome<Pla
     Ok(at)
 }
 
-/// Returns the character set for a link or attribute name without a stated one: ASCII if possible,
-/// otherwise UTF-8.
+/// Returns the character set of a link or attribute name for which the caller states none. A UTF-8
+/// name with characters outside of ASCII gets UTF-8; all other names get ASCII.
 pub fn charset_of(name: &[u8]) -> CharacterSet {
     if name.is_ascii() || std::str::from_utf8(name).is_err() {
         CharacterSet::Ascii

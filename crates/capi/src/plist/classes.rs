@@ -76,7 +76,7 @@ pub enum LibraryClass {
 }
 
 impl LibraryClass {
-    /// Returns the default values of the properties of this library class of property lists.
+    /// Returns the default property values of this library class of property lists.
     pub fn defaults(self) -> Settings {
         match self {
             Self::Root | Self::ConnectorInitialize => Settings::Empty,

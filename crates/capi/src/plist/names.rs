@@ -19,7 +19,7 @@ pub enum Form {
     Size,
 }
 
-/// A library property of property lists that C programs can access by name.
+/// A property of the library that C programs can access by name, in the property lists of a class.
 #[derive(Debug, Clone, Copy)]
 pub struct Known {
     /// The name of the property.
@@ -281,19 +281,20 @@ fn tables(class: LibraryClass) -> &'static [&'static [Known]] {
     }
 }
 
-/// Returns the library property with the given name in a library class of property lists.
+/// Finds the library property with the given name among the properties that property lists of a
+/// library class have.
 pub fn find(class: LibraryClass, name: &[u8]) -> Option<&'static Known> {
     let all = tables(class).iter().flat_map(|table| table.iter());
     all.into_iter().find(|known| known.name.as_bytes() == name)
 }
 
-/// Returns all library properties of a library class of property lists, including properties of its
-/// ancestors.
+/// Returns all library properties that property lists of a library class have, including inherited
+/// properties.
 pub fn known(class: LibraryClass) -> impl Iterator<Item = &'static Known> {
     tables(class).iter().flat_map(|table| table.iter())
 }
 
-/// Returns the names of all library properties of a library class of property lists.
+/// Returns the names of all library properties that property lists of a library class have.
 pub fn all(class: LibraryClass) -> Vec<&'static str> {
     known(class).map(|known| known.name).collect()
 }

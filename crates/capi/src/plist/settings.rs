@@ -447,7 +447,7 @@ pub struct FileMount {
     pub local: bool,
 }
 
-/// The properties of a string creation list: those of new link and attribute names.
+/// The properties of a string creation list, which apply to the names of new links and attributes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StringCreate {
     /// The character set of the name (`H5T_cset_t`).

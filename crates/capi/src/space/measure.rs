@@ -106,8 +106,8 @@ pub fn bounds(space: &CSpace) -> Outcome<(Dims, Dims)> {
     Ok((low, high))
 }
 
-/// Returns the number of selected elements of a dataspace, including elements outside of its
-/// dimensions.
+/// Returns the number of selected elements of a dataspace, and also counts selected elements
+/// anywhere outside of its dimensions.
 ///
 /// # Errors
 /// Fails if the number does not fit in 64 bits.
@@ -167,7 +167,7 @@ pub fn shift(selection: &Selection, offset: &[i64]) -> Outcome<Selection> {
     Ok(moved)
 }
 
-/// Returns the selection of a dataspace after its offset is applied.
+/// Returns the effective selection of a dataspace: the selection after it is moved by its offset.
 ///
 /// # Errors
 /// Fails if the offset makes a coordinate negative.

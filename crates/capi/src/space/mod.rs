@@ -78,7 +78,8 @@ pub fn elements(extent: &Dataspace) -> Option<u64> {
 #[derive(Debug)]
 pub struct SpaceHandle(pub RwLock<CSpace>);
 
-/// An iterator over the runs of a dataspace's selected elements (`H5Ssel_iter_create`).
+/// An iterator over the runs (ranges of contiguous elements) that a dataspace selects
+/// (`H5Ssel_iter_create`).
 #[derive(Debug)]
 pub struct SelectionIterator {
     /// The size of an element in bytes.

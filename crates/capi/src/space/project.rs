@@ -9,8 +9,9 @@ use crate::error::{Failure, Outcome, codes};
 /// A range of consecutive positions in the order of a selection: first position and count.
 type Span = (u64, u64);
 
-/// Returns a dataspace from the selections of `source` and `target`. If `part` selects an element
-/// of the first one, the new dataspace selects the element at the same position of the second one.
+/// Projects a part of the selection of `source` onto the selection of `target`. The dataspace
+/// `part` selects the part. If an element of the first selection belongs to the part, the result
+/// selects the element of the second selection at the same position.
 ///
 /// # Errors
 /// Fails if the two selections have different element counts or are unlimited.
@@ -83,8 +84,9 @@ fn spans(source: &CSpace, part: &CSpace) -> Outcome<Vec<Span>> {
     Ok(spans)
 }
 
-/// Returns the number of elements from the start of the run `outer` to the start of the run
-/// `inner`. Returns `None` if `inner` does not start inside `outer`.
+/// Returns the number of elements from the start of the run `outer` (a range of contiguous
+/// elements) to the start of the run `inner`. Returns `None` if `inner` does not start within
+/// `outer`.
 fn within(outer: &Run, inner: &Run) -> Option<u64> {
     let ((outer_last, outer_row), (inner_last, inner_row)) =
         (outer.start.split_last()?, inner.start.split_last()?);
@@ -92,7 +94,7 @@ fn within(outer: &Run, inner: &Run) -> Option<u64> {
     (outer_row == inner_row && distance < outer.length).then_some(distance)
 }
 
-/// Returns the rest of a run of elements after its first `length` elements.
+/// Returns the rest of a run (a range of contiguous elements) after its first `length` elements.
 fn rest(mut run: Run, length: u64) -> Run {
     if let Some(last) = run.start.last_mut() {
         *last += length;

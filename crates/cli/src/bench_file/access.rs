@@ -1,4 +1,4 @@
-//! The kinds of access to a dataset that are measured and estimated.
+//! The patterns of access to a dataset that `bench-file` measures and estimates.
 
 use std::fmt;
 use std::str::FromStr;

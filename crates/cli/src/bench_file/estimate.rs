@@ -1,4 +1,5 @@
-//! Estimates of the cost of reading a dataset with chunks of other shapes. Nothing is measured.
+//! Estimates of the cost of reading a dataset with chunks of other shapes, for `bench-file`.
+//! Nothing is measured.
 
 use hyperslab_exact::to_u64;
 
@@ -14,8 +15,8 @@ const PAGE_BYTES: f64 = 4096.0;
 /// The sizes, in bytes, of the chunks for which `bench-file` estimates a cost.
 const CHUNK_BYTES: [f64; 4] = [65_536.0, 262_144.0, 1_048_576.0, 4_194_304.0];
 
-/// The largest ratio between the costs of two storage layouts that `bench-file` considers equally
-/// good.
+/// The limit for storage layouts that `bench-file` considers equally good: the largest ratio
+/// between their costs.
 const MAX_COST_RATIO: f64 = 1.1;
 
 /// A layout of a dataset in the file: contiguous or chunked.
@@ -91,8 +92,8 @@ impl Model<'_> {
         candidates
     }
 
-    /// Returns two cost factors of an access pattern. The first is the number of bytes read per
-    /// requested byte. The second adds the fixed cost of each chunk to the first.
+    /// Returns two cost factors of an access pattern for a storage layout. The first is the number
+    /// of bytes read per requested byte. The second adds the fixed cost of each chunk to the first.
     fn cost(&self, layout: &Layout, access: Access) -> (f64, f64) {
         match layout {
             Layout::Chunked(chunk) => self.chunked(chunk, access),
@@ -114,8 +115,8 @@ impl Model<'_> {
         (bytes / wanted, chunks.mul_add(CHUNK_COST_BYTES, bytes) / wanted)
     }
 
-    /// Returns the cost factors of an access pattern for a contiguous dataset. The read of each run
-    /// of elements takes whole file system pages.
+    /// Returns two cost factors of an access pattern for a contiguous dataset. Each read of
+    /// contiguous elements takes whole file system pages.
     fn contiguous(&self, access: Access) -> (f64, f64) {
         let all = self.dims.iter().fold(float(self.size), |bytes, size| bytes * float(*size));
         let (wanted, runs) = match access {
@@ -161,8 +162,9 @@ impl Model<'_> {
         shapes
     }
 
-    /// Returns a chunk shape of about `elements` elements. The sides are in proportion to the
-    /// weights, but no side is longer than the dataset; other sides become longer to compensate.
+    /// Returns a chunk shape of about `elements` elements, with sides in proportion to the weights.
+    /// No side is longer than the dataset; if a side is shortened for this reason, the others
+    /// become longer.
     fn balanced(&self, elements: f64, weights: &[f64]) -> Vec<u64> {
         let mut shape: Vec<Option<u64>> = vec![None; self.dims.len()];
         loop {

@@ -1,4 +1,4 @@
-//! Timed reads of a dataset, with a log of the file accesses.
+//! Timed reads of a dataset for `bench-file`, with a log of the file accesses.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use super::access::Access;
 use super::estimate::float;
 use crate::open::OpenArguments;
 
-/// The largest size of the elements of a read request, in bytes.
+/// The largest size of the elements that one read request of `bench-file` selects, in bytes.
 const BLOCK_BYTES: u64 = 16 << 20;
 
-/// The size of the largest chunk whose reading is measured, in bytes.
+/// The size of the largest chunk for which `bench-file` measures the time of reading, in bytes.
 const MAX_CHUNK_BYTES: u64 = 16 * BLOCK_BYTES;
 
 /// The seed for the choice of random regions. With a fixed seed, each run of the program reads the

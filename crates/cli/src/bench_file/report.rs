@@ -1,4 +1,4 @@
-//! The report of measurements and estimates.
+//! The report of `bench-file`, with its measurements and estimates.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -259,7 +259,7 @@ fn title(access: Access, rank: usize) -> String {
     }
 }
 
-/// Returns a cost factor as text, such as `1.0×`, `25×` or `3e6×`.
+/// Returns a cost factor as text with a times sign, such as `1.0×`, `25×` or `3e6×`.
 fn times(number: f64) -> String {
     match number {
         number if number < 9.95 => format!("{number:.1}×"),

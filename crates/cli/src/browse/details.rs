@@ -1,4 +1,4 @@
-//! The properties and attributes of the selected object.
+//! The properties and attributes of the selected object in the browser.
 
 use hyperslab::{File, Object, ObjectKind};
 

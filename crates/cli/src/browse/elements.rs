@@ -1,4 +1,4 @@
-//! The elements in the window of the browser. They are read again only if the window changes.
+//! The elements in the window of the browser, which are read again only if the window changes.
 
 use hyperslab::{Dataset, Dataspace, Stored};
 use hyperslab_exact::{product, to_usize};

@@ -40,8 +40,8 @@ pub(crate) struct BrowseArguments {
     file: PathBuf,
 }
 
-/// Shows the browser until the user ends it, or until a signal. After a signal, returns 128 and the
-/// number of the signal.
+/// Shows the browser until the user ends it, or until a signal. After a signal, returns the sum of
+/// 128 and the signal's number.
 #[cfg(feature = "browse")]
 pub(crate) fn run(arguments: &BrowseArguments) -> Result<ExitCode> {
     session::run(&arguments.open, &arguments.file)

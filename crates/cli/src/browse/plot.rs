@@ -1,4 +1,4 @@
-//! The plot of the elements in the window: a line or an image.
+//! The plot of the elements in the browser's window: a line or an image.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;

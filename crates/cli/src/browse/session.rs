@@ -18,8 +18,8 @@ use crate::output::escape;
 /// The interval in which the browser checks for signals.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
-/// Shows the browser until the user ends it, or until a signal. After a signal, returns 128 and the
-/// number of the signal.
+/// Shows the browser until the user ends it, or until a signal. After a signal, returns the sum of
+/// 128 and the signal's number.
 pub(super) fn run(open: &OpenArguments, path: &Path) -> Result<ExitCode> {
     if !io::stdout().is_terminal() || !io::stdin().is_terminal() {
         bail!("the browser needs a terminal; `hyperslab tree` prints the objects of a file");

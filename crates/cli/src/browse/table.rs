@@ -1,4 +1,4 @@
-//! The table of elements.
+//! The browser's table of elements.
 
 use hyperslab_exact::{to_u64, to_usize};
 use ratatui::Frame;

@@ -1,4 +1,4 @@
-//! The tree of objects: the lines of the open groups, and the selected line.
+//! The browser's tree of objects: the lines of the open groups, and the selected line.
 
 use std::ops::ControlFlow;
 

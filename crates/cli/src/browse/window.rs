@@ -3,7 +3,8 @@
 
 use crate::selection::Taken;
 
-/// The part of a dataset that the browser can show: a window of at most two dimensions.
+/// The window of the browser: the part of a dataset that the browser can show, with at most two
+/// dimensions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Window {
     dims: Vec<u64>,

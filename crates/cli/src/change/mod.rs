@@ -41,8 +41,8 @@ pub(crate) fn change<T>(path: &Path, file: File, work: impl FnOnce(&File) -> Res
     Ok(outcome)
 }
 
-/// Returns the path of an object. Returns an error if the path leads to the root group, which has
-/// no name.
+/// Returns the path of an object that has a name. Returns an error if the path leads to the root
+/// group, which has none.
 pub(crate) fn named(path: &str) -> Result<&str> {
     if path.trim_matches('/').is_empty() {
         bail!("the path `/` is the root group, to which no link leads");

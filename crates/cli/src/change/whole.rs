@@ -1,5 +1,5 @@
-//! The creation of an object that is removed again if an error occurs, so that no partial object
-//! remains.
+//! The creation of an object by a command. If an error occurs, the object is removed again, so that
+//! no partial object remains.
 
 use std::path::Path;
 

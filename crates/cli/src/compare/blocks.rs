@@ -26,8 +26,8 @@ pub(crate) enum Order {
 
 /// A receiver of differences between two datasets, with their coordinates.
 pub(crate) trait PlacedListener {
-    /// Receives two differing values of an element or of a part of an element. See
-    /// [`Listener::found`].
+    /// Receives two differing values, of two elements or of parts of them, with the coordinates of
+    /// the elements. See [`Listener::found`].
     fn found(&mut self, coordinates: &[u64], part: &[u8], leaf: Leaf<'_>) -> Result<()>;
 
     /// Returns true if the receiver of differences needs no more differences, and the comparison
@@ -108,9 +108,9 @@ pub(crate) fn compare(
     Ok(())
 }
 
-/// Compares parts of two datasets with the shape `dims`, block by block in C order. If a dimension
-/// can be divided only at certain coordinates, each block has one coordinate or the whole
-/// dimension. `read` reads a block of both parts.
+/// Compares parts of two datasets with the shape `dims`, block by block in C order. Along a
+/// dimension that `cut_anywhere` does not mark, a block has one coordinate or the whole dimension.
+/// `read` reads a block of both parts.
 pub(crate) fn compare_parts(
     dims: &[u64],
     cut_anywhere: &[bool],

@@ -11,8 +11,8 @@ use super::step::{Side, in_step};
 const BLOCK_ELEMENTS: u64 = 1 << 18;
 
 /// Compares the sets of defined elements of two sparse datasets inside the dimensions `dims`.
-/// Returns two numbers: the elements that only the first dataset defines, and the elements that
-/// only the second dataset defines.
+/// Returns the number of elements that only the first dataset defines, and the number of elements
+/// that only the second dataset defines.
 pub(crate) fn differences(datasets: [&Dataset; 2], dims: &[u64]) -> Result<(u64, u64)> {
     let [dataset, other_dataset] = datasets;
     if dims.contains(&0) {

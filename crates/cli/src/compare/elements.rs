@@ -13,8 +13,8 @@ use super::rules::{Numbers, Rules};
 /// The number of elements that a comparison of datasets converts in one step.
 const BATCH_ELEMENTS: usize = 4096;
 
-/// A pair of differing values of the same kind, or of references that the receiver of differences
-/// compares.
+/// A pair of differing values that have no parts of their own. Pairs of references are not compared
+/// yet: the receiver of differences compares them.
 #[derive(Debug)]
 pub(crate) enum Leaf<'a> {
     Numbers(Numbers),
@@ -126,11 +126,12 @@ struct Work<'a> {
     listener: &'a mut dyn Listener,
 }
 
-/// A function that returns the number of an element from its index in the batch.
+/// A function that returns the number of an element in the dataset from its index in the batch.
 type NumberOf<'a> = &'a mut dyn FnMut(u64) -> u64;
 
 impl Work<'_> {
-    /// Compares `count` contiguous elements of both sides of a comparison.
+    /// Compares all `count` elements of the first side of a comparison with the elements at the
+    /// same indices of the second side.
     fn all(
         &mut self,
         plan: &Plan,
@@ -259,8 +260,8 @@ impl Work<'_> {
     }
 }
 
-/// Returns the size in bytes of a batch of elements during a comparison, for the buffers of the
-/// datatype conversion.
+/// Returns the size in bytes of one batch of elements. A comparison converts elements batch by
+/// batch, so that its buffers stay small.
 fn batch_bytes(size: usize) -> Result<usize> {
     size.max(1).checked_mul(BATCH_ELEMENTS).context("an element is too large to be compared")
 }

@@ -1,5 +1,5 @@
-//! A grid of blocks over two datasets of one shape. Blocks in which no dataset has stored data need
-//! not be compared.
+//! A grid of blocks over two datasets of the same shape, for their comparison. Blocks in which
+//! neither dataset has stored data need not be compared.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;

@@ -1,4 +1,5 @@
-//! The entries of a group and of the groups below it, by path.
+//! The listing of a group for the comparison of two files: all objects and links below the group,
+//! by path.
 
 use std::cmp::Ordering;
 use std::collections::HashSet;
@@ -53,7 +54,7 @@ impl Entry {
         String::from_utf8_lossy(&self.path).into_owned()
     }
 
-    /// Returns a copy of the listed entry with the mark unreadable and the reason.
+    /// Returns a copy of the listed entry that is marked as unreadable, with the reason.
     fn damaged(&self, why: String) -> Self {
         Self { kind: Kind::Damaged(why), ..self.clone() }
     }
@@ -147,7 +148,8 @@ fn link_target(entry: &Entry) -> (Option<Vec<u8>>, Vec<u8>, Option<Vec<u8>>) {
     }
 }
 
-/// Lists a group and the groups below it, depth first. Skips groups in `known`.
+/// Walks through a group and the groups below it, depth first, and lists all objects and links.
+/// Skips groups in `known`.
 fn walk(group: &Group, prefix: &[u8], root: usize, mut known: HashSet<ObjectToken>) -> Vec<Entry> {
     let mut found = Vec::new();
     // The entries that are not listed yet, of each group on the path.

@@ -1,5 +1,6 @@
 //! The comparison of two files: objects by name, types, and elements in blocks of limited size.
-//! Listeners receive the differences: [`crate::diff`] and [`crate::tools::h5diff`] print them.
+//! Receivers (listeners) get the differences: [`crate::diff`] and [`crate::tools::h5diff`] print
+//! them.
 
 pub(crate) mod blocks;
 pub(crate) mod defined;

@@ -1,4 +1,4 @@
-//! The conversion of elements to numbers.
+//! The conversion of elements to numbers for a comparison.
 
 use anyhow::Result;
 use hyperslab::datatype::FixedPoint;

@@ -1,4 +1,4 @@
-//! The plan for the comparison of elements of two types. The plan is created once for all elements.
+//! The plan for the comparison of elements of two datatypes, which is made once for all elements.
 
 use std::collections::HashMap;
 use std::ops::Range;

@@ -1,4 +1,5 @@
-//! Pairs of equal items of two sorted lists, and the items that only one list has.
+//! The merge of two sorted lists, which pairs equal items and finds the items that only one list
+//! has.
 
 use std::cmp::Ordering;
 

@@ -1,5 +1,5 @@
-//! A summary of the pixels of a region. Two streams that do not fit in memory are compared by their
-//! summaries.
+//! A summary of the photons in a region of the demonstration. Frames that do not fit in memory are
+//! compared by their summaries.
 
 /// A summary of the photons in a region of the demonstration. The summaries from all files must be
 /// equal.

@@ -1,4 +1,4 @@
-//! The sum of all frames as a picture in the terminal.
+//! The sum of all frames of the demonstration as a picture in the terminal.
 
 use std::io::{self, IsTerminal as _};
 use std::path::Path;
@@ -51,7 +51,8 @@ impl Look {
     }
 }
 
-/// Returns true if the locale has the encoding UTF-8. `variable` returns environment variables.
+/// Returns true if the locale has the encoding UTF-8. The function `variable` returns the value of
+/// an environment variable.
 fn is_utf8(variable: impl Fn(&str) -> Option<String>) -> bool {
     if cfg!(windows) {
         return true;

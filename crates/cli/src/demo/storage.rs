@@ -1,5 +1,5 @@
-//! Three storages of the frames of a detector in an HDF5 file, written frame by frame and read in
-//! blocks.
+//! Three file layouts for the detector frames of the demonstration, written frame by frame and read
+//! in blocks.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use hyperslab_exact::to_usize;
 use super::answer::Answer;
 use super::scene::Frame;
 
-/// The number of bytes of frames that one step of the demonstration reads, with all pixels counted.
+/// The number of bytes of frames that the demonstration reads at once, with all pixels counted.
 const BLOCK_BYTES: u64 = 32 << 20;
 
 /// The compression level of the deflate filter in the demonstration's files.

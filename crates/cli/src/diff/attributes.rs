@@ -1,4 +1,4 @@
-//! The comparison of attributes, by name.
+//! The comparison of the attributes of two objects, by name.
 
 use anyhow::Result;
 use hyperslab::{Attribute, Dataspace, Object};
@@ -18,8 +18,8 @@ use crate::values::{Decoder, Value};
 const MAX_VALUES: usize = 16;
 
 impl Comparison<'_> {
-    /// Compares the attributes of two objects, and adds the differences to the details of the
-    /// finding.
+    /// Compares the attributes of two objects, and adds each difference to `details`, the list of
+    /// differences of the two objects.
     pub(super) fn attributes(
         &self,
         objects: [&Object; 2],

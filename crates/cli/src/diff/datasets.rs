@@ -1,4 +1,4 @@
-//! The comparison of datasets: types, shapes, storage, elements.
+//! The comparison of two datasets: types, shapes, storage, elements.
 
 use anyhow::Result;
 use hyperslab::{Dataset, Dataspace, Datatype, FillStatus, Layout, Object};
@@ -13,7 +13,8 @@ use crate::sections::filters_text;
 use crate::values::Decoder;
 
 impl Comparison<'_> {
-    /// Compares two datasets, and adds the differences to the details of the finding.
+    /// Compares two datasets, and adds each difference to `details`, the list of differences of the
+    /// two datasets.
     pub(super) fn datasets(&self, objects: [&Object; 2], details: &mut Vec<Detail>) -> Result<()> {
         let [one, other] = objects.map(|object| object.clone().into_dataset());
         let (one, other) = (one?, other?);
@@ -51,8 +52,8 @@ impl Comparison<'_> {
         compared
     }
 
-    /// Compares the storage of two datasets, and adds the differences to the details of the
-    /// finding.
+    /// Compares the storage of two datasets, and adds each difference to `details`, the list of
+    /// differences of the two datasets.
     fn storage(&self, datasets: [&Dataset; 2], details: &mut Vec<Detail>) -> Result<()> {
         let [paths, other_paths] = &self.paths;
         let [one, other] = datasets;

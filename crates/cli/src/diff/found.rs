@@ -1,8 +1,10 @@
-//! The findings of a comparison, independent of the output format.
+//! The findings (equal, differing and missing objects) of a comparison of two files, independent of
+//! the output format.
 
 use serde_json::Value as Json;
 
-/// A pair of objects or links that was compared, or an object or link that exists in one file only.
+/// A finding of a comparison of two files: the result for a pair of objects or links, or for an
+/// object or link that exists in one file only.
 #[derive(Debug)]
 pub(super) struct Finding {
     /// The path in the first file.
@@ -79,7 +81,8 @@ pub(super) struct DifferingValues {
     pub(super) other: Shown,
 }
 
-/// The number of findings of each kind in a comparison of two files.
+/// The numbers of equal, changed, added, removed and uncompared objects and links in a comparison
+/// of two files.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Counts {
     pub(super) same: u64,

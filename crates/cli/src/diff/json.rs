@@ -1,4 +1,4 @@
-//! Findings as a JSON document.
+//! The findings of a comparison of two files as a JSON document.
 
 use std::io::Write;
 
@@ -8,7 +8,8 @@ use serde_json::{Map, Value as Json, json};
 use super::DiffArguments;
 use super::found::{AttributeChange, Change, Counts, Detail, DifferingValues, Finding, Shown, Tally};
 
-/// The JSON document of a comparison of two files, while findings are added.
+/// The JSON document of a comparison of two files. The results for each pair of objects (findings)
+/// are added one by one.
 #[derive(Debug)]
 pub(super) struct Document {
     one: String,

@@ -1,4 +1,4 @@
-//! The counter of differing elements.
+//! The counter of differing elements of two datasets.
 
 use anyhow::Result;
 use hyperslab::ReferenceTarget;

@@ -1,4 +1,4 @@
-//! Findings as text for people.
+//! The findings of a comparison of two files as text for people.
 
 use std::io;
 
@@ -9,7 +9,8 @@ use crate::output::Screen;
 use crate::output::{DATASET, ERROR, FAINT, PLAIN, VALUE, styled};
 use crate::values::numbers::double;
 
-/// Writes a finding of a comparison as text, unless the compared objects are equal.
+/// Writes a finding (the result for a pair of objects) of a comparison as text, unless the compared
+/// objects are equal.
 pub(super) fn write(out: &mut impl Screen, finding: &Finding) -> io::Result<()> {
     let (sign, style, rest) = match &finding.change {
         Change::Same => return Ok(()),
@@ -136,7 +137,8 @@ fn percent(share: f64) -> String {
     if (0.01..1e4).contains(&percent) { format!("{percent:.3} %") } else { format!("{percent:.2e} %") }
 }
 
-/// Writes the numbers of findings of each kind, if the compared files differ.
+/// Writes a summary of a comparison if the compared files differ: the numbers of changed, added,
+/// removed and uncompared objects.
 pub(super) fn summary(out: &mut impl Screen, counts: &Counts) -> io::Result<()> {
     if counts.is_same() {
         return Ok(());

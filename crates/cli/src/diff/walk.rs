@@ -1,4 +1,4 @@
-//! The comparison of objects and links by their paths.
+//! The comparison of the objects and links of two files by their paths.
 
 use std::collections::HashSet;
 
@@ -14,7 +14,8 @@ use crate::ls::dataset::shape;
 use crate::output::{cut, escape};
 use crate::values::paths::Paths;
 
-/// A function that receives the findings of a comparison.
+/// A function that receives the findings of a comparison: the result for each pair of objects or
+/// links.
 pub(super) type Report<'a> = &'a mut dyn FnMut(Finding) -> Result<()>;
 
 /// A comparison of two files: the objects to compare and the state of the comparison.
@@ -70,8 +71,8 @@ impl<'a> Comparison<'a> {
         Ok(())
     }
 
-    /// Returns true if the comparison has already compared the two objects under other names.
-    /// Otherwise records the pair.
+    /// Returns true if the comparison already knows the pair of objects, because it has compared
+    /// them under other names. Otherwise records the pair.
     fn is_known(&mut self, one: &Entry, other: &Entry) -> bool {
         match (&one.kind, &other.kind) {
             (Kind::Object(_, token), Kind::Object(_, other_token)) => {

@@ -127,7 +127,8 @@ fn simplify(before: &mut Value, after: &mut Value, new_fill: bool) {
     }
 }
 
-/// Returns true if the creation orders of all entries are distinct.
+/// Returns true if the creation orders of the entries determine one order of all entries: the
+/// numbers are distinct.
 fn is_in_order(entries: Option<&Value>) -> bool {
     let mut seen = BTreeSet::new();
     let entries = entries.and_then(Value::as_array).into_iter().flatten();

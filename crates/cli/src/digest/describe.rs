@@ -1,4 +1,4 @@
-//! Descriptions of files, objects, datasets and attributes.
+//! The descriptions of files, objects, datasets and attributes in a digest.
 
 use hyperslab::{
     AllocationTime, Attribute, ChunkIndexKind, CreationOrder, Dataset, Dataspace, FileInfo,

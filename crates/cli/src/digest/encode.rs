@@ -1,4 +1,5 @@
-//! The canonical bytes of elements, and their hash.
+//! The canonical bytes of elements (independent of addresses in the file), and their hash in a
+//! digest.
 
 use hyperslab::datatype::{Reference, VariableLengthKind};
 use hyperslab::{Datatype, DatatypeClass, Error, Points, ReferenceTarget, Result, Stored};
@@ -8,13 +9,15 @@ use sha2::{Digest as _, Sha256};
 use super::walk::Objects;
 use super::{hex, path_of, selection, text};
 
-/// The number of bytes that a digest prints from the start of the canonical bytes.
+/// The number of bytes that a digest prints from the start of the canonical bytes (the bytes of
+/// elements in a form that is independent of addresses in the file).
 const HEAD_BYTES: usize = 32;
 
-/// The number of canonical bytes that a digest collects before each update of the hash.
+/// The number of canonical bytes of elements that a digest collects before each update of the hash.
 const BATCH_BYTES: usize = 1 << 16;
 
-/// A hash of the canonical bytes of elements, with their total number and the first bytes.
+/// A hash of the canonical bytes of elements, with the total number of bytes and the first bytes.
+/// Canonical bytes are independent of addresses in the file.
 #[derive(Debug, Default)]
 pub(super) struct Hashed {
     hash: Sha256,
@@ -30,13 +33,15 @@ impl Hashed {
         self.head.extend(bytes.iter().take(missing));
     }
 
-    /// Returns the hash, the number of canonical bytes, and the first bytes.
+    /// Returns the hash of elements, the number of their canonical bytes, and the first of these
+    /// bytes.
     pub(super) fn finish(self) -> (String, u64, String) {
         (hex(&self.hash.finalize()), self.length, hex(&self.head))
     }
 }
 
-/// Hashes the canonical bytes of all elements of a dataset or attribute.
+/// Hashes the canonical bytes (independent of addresses in the file) of all elements of a dataset
+/// or attribute.
 pub(super) fn hash(objects: &Objects, stored: &Stored) -> Result<Hashed> {
     let mut hashed = Hashed::default();
     let datatype = stored.datatype();
@@ -56,8 +61,8 @@ pub(super) fn hash(objects: &Objects, stored: &Stored) -> Result<Hashed> {
     Ok(hashed)
 }
 
-/// Adds the canonical bytes of defined elements, each after its coordinates. A coordinate has 8
-/// bytes in little-endian order.
+/// Adds defined elements to a hash: the coordinates, and then the canonical bytes of each element.
+/// A coordinate has 8 bytes in little-endian order.
 pub(super) fn add_defined(
     hashed: &mut Hashed,
     objects: &Objects,
@@ -83,7 +88,8 @@ pub(super) fn add_defined(
     Ok(())
 }
 
-/// Returns the canonical bytes of all elements of a dataset or attribute.
+/// Returns the canonical bytes (independent of addresses in the file) of all elements of a dataset
+/// or attribute.
 pub(super) fn bytes(objects: &Objects, stored: &Stored) -> Result<Vec<u8>> {
     let mut encoder = Encoder { objects, stored, out: Vec::new() };
     for element in stored.elements() {
@@ -92,7 +98,8 @@ pub(super) fn bytes(objects: &Objects, stored: &Stored) -> Result<Vec<u8>> {
     Ok(encoder.out)
 }
 
-/// Returns true if the canonical bytes of elements are equal to their stored bytes.
+/// Returns true if the canonical bytes of elements (the bytes that a digest hashes) are equal to
+/// their stored bytes.
 fn is_plain(datatype: &Datatype) -> bool {
     match &datatype.class {
         DatatypeClass::Compound(_) | DatatypeClass::VariableLength(_) | DatatypeClass::Reference(_) => false,
@@ -157,7 +164,7 @@ impl Encoder<'_> {
         Ok(())
     }
 
-    /// Appends a byte string to the canonical bytes: its length, then its bytes.
+    /// Appends a byte string to the bytes that a digest hashes: its length, then its bytes.
     fn counted(&mut self, bytes: &[u8]) {
         self.out.extend((bytes.len() as u64).to_le_bytes());
         self.out.extend_from_slice(bytes);

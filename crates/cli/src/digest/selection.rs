@@ -1,4 +1,4 @@
-//! Descriptions of selections.
+//! The descriptions of selections in a digest.
 
 use hyperslab::{Error, Hyperslab, RegularHyperslab, Selection, UNLIMITED};
 use sha2::{Digest as _, Sha256};

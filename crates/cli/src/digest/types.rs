@@ -1,4 +1,4 @@
-//! Descriptions of datatypes.
+//! The descriptions of datatypes in a digest.
 
 use hyperslab::datatype::{
     ByteOrder, FloatOrder, Normalization, Padding, ReferenceKind, StringPadding, VariableLengthKind,

@@ -1,4 +1,4 @@
-//! Batches of entries, their sources and their sinks.
+//! Batches of matrix entries, with the traits for sources and receivers of entries.
 
 use anyhow::Result;
 
@@ -39,7 +39,7 @@ impl Batch {
     }
 }
 
-/// The order in which a source returns matrix entries.
+/// The order of the coordinates in which a source returns matrix entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
     /// No order.

@@ -1,4 +1,4 @@
-//! Arrays of one dimension, read in order.
+//! One-dimensional arrays of a matrix file, read from start to end.
 
 use anyhow::{Context as _, Result, bail};
 use hyperslab::{Datatype, DatatypeClass, H5Type};
@@ -63,7 +63,8 @@ impl Indices {
     }
 }
 
-/// Checks that a matrix has `per_index` values for each index.
+/// Checks the counts of a sparse matrix: the number of values must be `per_index` times the number
+/// of indices.
 pub(crate) fn check_counts(indices: &Indices, values: u64, per_index: u64) -> Result<()> {
     let expected = product("number of values", [indices.len(), per_index])?;
     if expected != values {

@@ -1,5 +1,5 @@
-//! A source of entries from compressed rows and columns (CSR, CSC) and blocks of compressed rows
-//! (BSR).
+//! A source of matrix entries from compressed rows and columns (CSR, CSC) and blocks of compressed
+//! rows (BSR).
 
 use anyhow::{Context as _, Result, bail};
 use hyperslab_exact::{product, sum, to_u64, to_usize};
@@ -8,7 +8,7 @@ use super::batch::{BATCH_ENTRIES, Batch, Order, Source};
 use super::columns::{Column, Indices, check_counts};
 use super::element::Element;
 
-/// The number of row or column pointers of a compressed matrix that one read returns.
+/// The number of row or column pointers of a compressed matrix that the program reads at once.
 const POINTERS_PER_READ: u64 = 1 << 16;
 
 /// The largest number of values in one block of a block matrix.
@@ -98,8 +98,8 @@ impl Compressed {
         }
     }
 
-    /// Finds the rows of the compressed matrix that contain the next entries. The rows have at most
-    /// `maximum` entries in total.
+    /// Finds the row of each of the next entries of the compressed matrix, for at most `maximum`
+    /// entries. For a matrix of compressed columns, finds the columns.
     fn next_rows(&mut self, maximum: usize) -> Result<()> {
         self.rows.clear();
         let entries = self.indices.len();

@@ -1,4 +1,4 @@
-//! A source with converted values.
+//! A source of matrix entries that converts the values of another source.
 
 use anyhow::{Context as _, Result, bail};
 use hyperslab::datatype::convert::Conversion;

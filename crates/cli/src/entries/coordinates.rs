@@ -1,4 +1,4 @@
-//! A source of entries from columns of coordinates and values (COO).
+//! A source of matrix entries from columns of coordinates and values (COO).
 
 use anyhow::{Context as _, Result};
 use hyperslab_exact::{to_u64, to_usize};

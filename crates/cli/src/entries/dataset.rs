@@ -1,4 +1,4 @@
-//! Sparse datasets as sources and sinks of entries.
+//! Sparse datasets as sources and receivers of matrix entries.
 
 use anyhow::{Context as _, Result, bail};
 use hyperslab::datatype::convert::Conversion;

@@ -1,4 +1,4 @@
-//! A source of entries from the nonzero elements of a dataset.
+//! A source of matrix entries from the nonzero elements of a dense dataset.
 
 use anyhow::{Result, bail};
 use hyperslab::{Blocks, Dataset, Region};
@@ -7,7 +7,7 @@ use hyperslab_exact::{product, to_u64, to_usize};
 use super::batch::{Batch, Order, Source};
 use super::element::Element;
 
-/// The size in bytes of the largest region of a dense dataset that one step reads.
+/// The size in bytes of the largest region of a dense dataset that the program reads at once.
 const MAX_READ_BYTES: u64 = 4 << 20;
 
 /// A source of matrix entries that reads the nonzero elements of a dense dataset.

@@ -1,4 +1,4 @@
-//! The types of the values of matrices.
+//! The number types of matrix values.
 
 use std::io::Write as _;
 

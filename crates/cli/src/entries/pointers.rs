@@ -1,4 +1,5 @@
-//! The collection of the pointers of compressed rows, while entries are written row by row.
+//! The row pointers of a matrix in compressed rows, which are collected while entries are written
+//! row by row.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -14,10 +15,12 @@ use super::spool::Spool;
 /// take 128 GiB.
 const MAX_ROWS: u64 = 1 << 34;
 
-/// The number of row pointers of a compressed matrix that one read returns.
+/// The number of row pointers of a compressed matrix that the program reads at once from the
+/// temporary file.
 const POINTERS_PER_READ: u64 = 1 << 16;
 
-/// A writer of the row pointers of compressed rows, and a reader of the written pointers.
+/// A writer of the row pointers of a matrix in compressed rows, and a reader of the pointers that
+/// were written.
 #[derive(Debug)]
 pub(crate) struct RowPointers {
     spool: Spool,
@@ -44,7 +47,8 @@ impl RowPointers {
         Ok(())
     }
 
-    /// Writes the missing row pointers of all rows before the row `rows`.
+    /// Begins all matrix rows with numbers below `rows`: writes the missing pointers to their first
+    /// entries.
     fn begin(&mut self, rows: u64) -> Result<()> {
         while self.begun < rows {
             self.spool.write_all(&u64::to_bytes(&[self.entries]))?;

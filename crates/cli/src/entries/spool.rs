@@ -1,4 +1,4 @@
-//! Temporary files that are written, then read.
+//! Temporary files that are first written completely, and then read.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek as _, SeekFrom, Write};

@@ -1,4 +1,4 @@
-//! The transfer of entries from a source to a sink.
+//! The transfer of matrix entries from a source to a receiver.
 
 use std::path::Path;
 use std::time::Duration;

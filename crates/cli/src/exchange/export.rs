@@ -1,4 +1,4 @@
-//! The export of matrices from HDF5 files.
+//! The export of sparse matrices from HDF5 files.
 
 use std::path::Path;
 

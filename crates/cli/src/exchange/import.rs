@@ -1,4 +1,4 @@
-//! The import of matrices into HDF5 files.
+//! The import of sparse matrices into HDF5 files.
 
 use std::path::Path;
 

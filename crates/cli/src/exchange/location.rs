@@ -1,4 +1,4 @@
-//! The locations of matrices: files, and paths in HDF5 files.
+//! The locations of sparse matrices: files, and paths in HDF5 files.
 
 use std::path::{Path, PathBuf};
 

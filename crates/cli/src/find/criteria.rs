@@ -1,4 +1,4 @@
-//! The conditions of `find`.
+//! The conditions of the command `find`, which an object must meet to be printed.
 
 use anyhow::Result;
 use hyperslab::{Dataspace, Datatype, DatatypeClass, Layout, PathPattern};
@@ -72,7 +72,8 @@ enum LayoutKind {
     External,
 }
 
-/// A pattern of a search for dataset shapes: the size of each dimension. `None` matches any size.
+/// A pattern of dataset shapes in a search: the required size of each dimension. `None` matches any
+/// size.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Shape(Vec<Option<u64>>);
 
@@ -141,12 +142,14 @@ impl Criteria {
         Ok(true)
     }
 
-    /// Returns true if at least one condition of the search applies only to objects, not to links.
+    /// Returns true if at least one condition of the search is a condition of objects, which a link
+    /// alone cannot meet.
     fn of_objects(&self) -> bool {
         !self.attr.is_empty() || self.r#type.is_some() || self.of_datasets()
     }
 
-    /// Returns true if at least one condition of the search applies only to datasets.
+    /// Returns true if at least one condition of the search is a condition of datasets, which other
+    /// objects cannot meet.
     fn of_datasets(&self) -> bool {
         let sizes = self.min_size.is_some() || self.max_size.is_some();
         let shapes = self.shape.is_some() || self.rank.is_some();

@@ -1,4 +1,4 @@
-//! The writer of the elements of attributes.
+//! The writer of the values of attributes to the output.
 
 use std::io::Write as _;
 

@@ -8,7 +8,8 @@ use hyperslab_exact::{product, to_usize};
 /// compresses at most by a factor of 1032.
 const MAX_RATIO: u64 = 1100;
 
-/// The pixel size in bytes up to which an image is accepted for a file of any length.
+/// The largest size of an image's pixels, in bytes, for which the size of the image file is not
+/// checked.
 const SMALL_FRAME: u64 = 1 << 20;
 
 /// The size of an image frame and the type of its pixels.

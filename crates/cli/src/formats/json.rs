@@ -57,7 +57,7 @@ struct Nested {
 }
 
 impl Nested {
-    /// Writes the part of a JSON document of an array that precedes the elements.
+    /// Begins the JSON document of an array: writes the part before the elements.
     fn begin(output: &mut impl Write, shape: &[u64], nested: &[u64]) -> Result<Self> {
         write!(output, "{{\"shape\":{},\"data\":", listed(shape, '[', ']'))?;
         Self::new(nested)
@@ -77,7 +77,8 @@ impl Nested {
         Ok(Self { sizes, done: 0 })
     }
 
-    /// Returns the number of JSON brackets that open or close at the element with this number.
+    /// Returns the number of nested JSON lists that begin or end before the element with this
+    /// number: the number of brackets to write.
     fn edges(&self, at: u64) -> usize {
         self.sizes.iter().rev().take_while(|size| at.checked_rem(**size) == Some(0)).count()
     }
@@ -95,7 +96,7 @@ impl Nested {
         Ok(())
     }
 
-    /// Writes the part of the JSON document that follows the elements. If the array has no
+    /// Ends the JSON document of an array: writes the part after the elements. If the array has no
     /// elements, the document is `[]`.
     fn end(&self, output: &mut impl Write) -> Result<()> {
         output.write_all(if self.done == 0 { b"[]}\n" } else { b"}\n" })?;

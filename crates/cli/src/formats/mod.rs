@@ -48,7 +48,7 @@ use crate::selection::defined::DefinedElements;
 use crate::values;
 use crate::values::paths::Paths;
 
-/// A text or file format for elements, with its options.
+/// A format for the output of elements, with its options.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Form {
     pub(crate) format: Format,

@@ -1,4 +1,4 @@
-//! The object that an importer creates.
+//! The new object that an import creates.
 
 use anyhow::Result;
 use hyperslab::{DatasetBuilder, File, Group};

@@ -1,5 +1,6 @@
 //! Missing values of tables. HDF5 has no missing values: floating-point columns store NaN, and
-//! other columns store a mask beside the values, unless the user names a value.
+//! other columns store a mask beside the values, unless the user states a value that replaces
+//! missing values.
 
 use anyhow::{Result, bail};
 use hyperslab::AttributeValue;

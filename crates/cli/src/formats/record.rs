@@ -1,4 +1,4 @@
-//! Compound datatypes of the records of tables.
+//! Packed compound datatypes for the records of tables.
 
 use anyhow::{Context as _, Result};
 use hyperslab::Datatype;

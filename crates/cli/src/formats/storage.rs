@@ -1,4 +1,4 @@
-//! The storage options of datasets that a reader creates.
+//! The storage options (chunks and filters) of datasets that an import creates.
 
 use anyhow::{Result, bail};
 use hyperslab::DatasetBuilder;

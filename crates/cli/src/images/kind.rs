@@ -1,4 +1,4 @@
-//! The reader and the writer of each format of images.
+//! The reader and the writer of each image format.
 
 use std::fs::File;
 use std::path::Path;

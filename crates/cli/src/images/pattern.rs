@@ -1,4 +1,5 @@
-//! The names of numbered files: `frame-%04d.png` is `frame-0000.png`, `frame-0001.png`, and so on.
+//! The names of numbered image files: `frame-%04d.png` is `frame-0000.png`, `frame-0001.png`, and
+//! so on.
 
 use std::path::{Path, PathBuf};
 

@@ -1,9 +1,9 @@
-//! The lines of a tree, entry by entry.
+//! The lines that a listing draws as a tree, entry by entry.
 
 use super::walk::Entry;
 
-/// The largest number of tree levels for which a listing draws lines. For deeper levels, it prints
-/// a number instead.
+/// The largest number of tree levels for which a listing draws lines. For an entry on a deeper
+/// level, the number of skipped levels replaces their lines.
 const DRAWN_LEVELS: usize = 24;
 
 /// The state of drawing the lines of an object tree: the levels at which the last entry of a group

@@ -1,4 +1,4 @@
-//! The description of a dataset.
+//! The description of a dataset in a listing.
 
 use std::ops::ControlFlow;
 

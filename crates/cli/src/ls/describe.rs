@@ -1,4 +1,4 @@
-//! The description of an object, which is complete before it is printed.
+//! The description of an object in a listing, which is complete before it is printed.
 
 use hyperslab::{
     CommittedDatatype, CreationOrder, Datatype, Group, GroupStorage, Object, ObjectKind, Result,

@@ -1,4 +1,5 @@
-//! The describer of objects, which has the options of a listing and reads attributes.
+//! The reader of object descriptions for a listing, which has the options of the listing and reads
+//! attributes.
 
 use hyperslab::{Attribute, Dataspace, Datatype, ErrorKind, Object, Result};
 
@@ -43,8 +44,8 @@ pub(crate) fn message(error: &hyperslab::Error) -> String {
     chain(error)
 }
 
-/// Returns the value of a result. Adds an error to `problems` instead, but equal errors only once,
-/// because several reads may find the same damaged structure.
+/// Returns the value of a result, or notes its error in `problems`. Equal errors are noted only
+/// once, because several reads may find the same damaged structure.
 pub(crate) fn noted<T>(result: Result<T>, problems: &mut Vec<String>) -> Option<T> {
     match result {
         Ok(value) => Some(value),

@@ -1,5 +1,5 @@
-//! Lines with aligned columns. The writer collects lines before it chooses the widths of the
-//! columns. Columns never become narrower, so that long lists stay readable.
+//! The lines of a listing with aligned columns. The writer collects lines before it chooses the
+//! widths of the columns. Columns never become narrower, so that long lists stay readable.
 
 use std::io;
 

@@ -1,4 +1,4 @@
-//! The list as a tree.
+//! The listing of a file's objects as a tree.
 
 use std::io;
 use std::path::Path;
@@ -17,10 +17,12 @@ use crate::output::Screen;
 use crate::output::{self, DATASET, DATATYPE, ERROR, FAINT, GROUP, LINK, PLAIN, VALUE, cut, escape, width};
 use crate::sections::{filter_name, filters_text, percent};
 
-/// The width of values and types in the line of their object in a listing.
+/// The largest width, in columns, of a value or a datatype that a listing prints in the line of its
+/// object.
 pub(crate) const SHORT_WIDTH: usize = 36;
 
-/// The width of values and types in a separate line of a listing.
+/// The largest width, in columns, of a value or a datatype that a listing prints in a line of its
+/// own.
 const LONG_WIDTH: usize = 72;
 
 /// The note in a listing for datasets whose chunks at the edge have no filters.

@@ -1,4 +1,5 @@
-//! The walk through the links of a file. It does not recurse, so that files may have any depth.
+//! The walk of a listing through the links of a file. It does not recurse, so that files may have
+//! any depth.
 
 use std::collections::HashMap;
 use std::vec;

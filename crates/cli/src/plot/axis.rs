@@ -1,4 +1,4 @@
-//! An axis of a figure: a scale, the notation of its ticks, and a label.
+//! An axis of a plot: a scale, the notation of its ticks, and a label.
 
 use super::scale::{Scale, label};
 use super::times::Unit;
@@ -26,8 +26,8 @@ pub(super) enum Ticks {
     Coordinates(Vec<f64>),
 }
 
-/// The ratio of the largest value to the range of a plot axis from which tick labels show the
-/// distance from an offset, as in matplotlib.
+/// The limit for the ratio of the largest value to the range of a plot axis. From this ratio on,
+/// tick labels show the distance from an offset, as in matplotlib.
 const OFFSET_RATIO: f64 = 1e4;
 
 impl Axis {
@@ -35,7 +35,7 @@ impl Axis {
         Self { scale, ticks, reversed: false, label }
     }
 
-    /// Returns a plot axis that covers the ranges of two axes.
+    /// Joins two plot axes: returns an axis that covers the ranges of both.
     pub(super) fn joined(self, other: Self) -> Self {
         let scale = self.scale.joined(other.scale);
         if self.ticks == other.ticks {

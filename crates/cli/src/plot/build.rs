@@ -1,4 +1,4 @@
-//! The construction of the figure that the command line describes.
+//! The construction of the figure that the command line of `plot` describes.
 
 use std::path::Path;
 

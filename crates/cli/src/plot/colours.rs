@@ -1,4 +1,4 @@
-//! The colours of values.
+//! The colour maps of plots, which assign colours to values.
 
 use hyperslab_exact::to_u64;
 

@@ -1,4 +1,4 @@
-//! The coordinates of dimensions: dimension scales, and datasets that the user names.
+//! The coordinates of the dimensions of a plot: dimension scales, and datasets that the user names.
 
 use anyhow::{Context as _, Result, bail};
 use hyperslab::datatype::DatatypeClass;
@@ -17,8 +17,8 @@ const MAX_COORDINATES: u64 = 1 << 24;
 /// The first words in the name that netCDF stores for a dimension without coordinates.
 const NO_VARIABLE: &str = "This is a netCDF dimension but not a netCDF variable";
 
-/// The largest relative deviation of the distances between neighbouring coordinates for evenly
-/// spaced coordinates.
+/// The limit for coordinates that a plot treats as evenly spaced: the largest relative deviation of
+/// the distances between neighbouring coordinates.
 const MAX_UNEVENNESS: f64 = 1e-3;
 
 /// The coordinates of the selected elements along a dimension of a plotted dataset.

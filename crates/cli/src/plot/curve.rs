@@ -1,4 +1,4 @@
-//! The curves of a picture.
+//! The drawing of curves in the picture of a plot.
 
 use anyhow::Result;
 use hyperslab_exact::to_usize;
@@ -11,8 +11,8 @@ use super::layout::Frame;
 use super::numbers::{byte, float};
 use super::series::Curve;
 
-/// The largest size in bytes of the enlarged drawing of a curve, from which `smooth` averages
-/// pixels.
+/// The largest size in bytes of an enlarged drawing of a curve. The function `smooth` averages the
+/// pixels of such a drawing.
 const SMOOTH_BYTES: u64 = 64 << 20;
 
 /// Draws an anti-aliased curve of a plot: draws the curve two or three times as large, and averages

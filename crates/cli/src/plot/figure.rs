@@ -1,4 +1,4 @@
-//! The content of a picture, independent of the output format.
+//! The content of a plot, independent of the output format.
 
 use anyhow::{Result, bail};
 use serde_json::{Value as Json, json};
@@ -10,8 +10,9 @@ use super::scale::Scale;
 use super::series::Curve;
 use super::truecolour::Picture;
 
-/// The smallest ratio of the shorter to the longer side of a range around zero for a diverging
-/// colour map. From this ratio on, zero has the middle colour.
+/// The limit for a diverging colour map, in which zero has the middle colour. A plot uses this map
+/// if zero divides the range of values into two sides whose ratio, shorter to longer, is at least
+/// this limit.
 const MIN_SIGNED_SHARE: f64 = 0.1;
 
 /// A figure of the command `plot`: the numbers to draw, with axes and labels.

@@ -1,5 +1,5 @@
-//! The fonts of pictures: the font of this program, and a font of the system for text that the font
-//! of this program cannot show.
+//! The fonts of plots: the built-in font, and a system font for text that the built-in font cannot
+//! show.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -51,7 +51,7 @@ fn system() -> &'static Database {
     })
 }
 
-/// Returns true if a font has a glyph for each character that is not a space.
+/// Returns true if a font has a glyph for each character of a text, except for spaces.
 fn covers(font: &[u8], index: u32, text: &str) -> bool {
     let Ok(face) = Face::parse(font, index) else { return false };
     text.chars().all(|character| character.is_whitespace() || face.glyph_index(character).is_some())

@@ -1,4 +1,4 @@
-//! Numbers along two dimensions, reduced block by block to the cells of a picture.
+//! Elements of two dimensions as a plotted image, reduced block by block to cells.
 
 use anyhow::{Context as _, Result};
 use hyperslab::{Dataset, File};
@@ -19,8 +19,8 @@ pub(super) enum Reduction {
     First,
 }
 
-/// A dimension of a plotted image: the selected coordinates, and the number of cells that show
-/// them.
+/// A dimension of a plotted image: the span of selected coordinates, and the number of cells that
+/// show them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Span {
     pub(super) start: u64,

@@ -1,4 +1,4 @@
-//! The positions of the frame, the labels and the colour bar in a picture.
+//! The positions of the frame, the labels and the colour bar in the picture of a plot.
 
 use super::figure::{Content, Figure};
 use super::numbers::{float, pixel};

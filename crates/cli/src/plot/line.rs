@@ -1,4 +1,4 @@
-//! Numbers along one dimension, reduced so that no peak is lost.
+//! Elements of one dimension as a plotted line, reduced so that no peak is lost.
 
 use anyhow::Result;
 use hyperslab::{Dataset, File};
@@ -7,8 +7,8 @@ use serde_json::{Value as Json, json};
 use super::numbers::{self, Part, float, start_of};
 use super::scale::Scale;
 
-/// The line of a one-dimensional selection in a plot. Its numbers are reduced to a limited number
-/// of buckets.
+/// A plotted line through the elements of a one-dimensional selection. Adjacent elements are
+/// combined in a limited number of buckets.
 #[derive(Debug)]
 pub(super) struct Line {
     pub(super) count: u64,

@@ -232,7 +232,8 @@ impl Target {
         }
     }
 
-    /// Returns the largest number of buckets of a line that the output of the plot can show.
+    /// Returns the largest number of horizontal positions of a plotted line that the output of the
+    /// plot can show.
     fn dots(self) -> usize {
         match self {
             #[cfg(feature = "plots")]

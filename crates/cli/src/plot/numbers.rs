@@ -1,5 +1,5 @@
-//! The conversion of elements to numbers, block by block; the division of a range into equal parts;
-//! casts from floating-point numbers.
+//! Numbers for plots: the conversion of elements, block by block; the division of a range into
+//! equal parts; casts from floating-point numbers.
 
 use std::time::Duration;
 
@@ -14,8 +14,8 @@ use crate::output::{self, escape};
 use crate::selection::Taken;
 use crate::selection::blocks::Blocks;
 
-/// The number of elements that a plot may read from a file of any size. For each byte of a larger
-/// file, `ELEMENTS_PER_BYTE` elements may be read.
+/// The number of elements that a plot may read from any file, however small. From a large file, a
+/// plot may read `ELEMENTS_PER_BYTE` elements for each byte of the file.
 const MIN_ELEMENT_LIMIT: u64 = 1 << 28;
 const ELEMENTS_PER_BYTE: u64 = 4096;
 

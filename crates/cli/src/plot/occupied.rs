@@ -1,4 +1,5 @@
-//! The stored parts of a dataset: the stored chunks, or the defined elements of a sparse dataset.
+//! The plot of the stored parts of a dataset: the stored chunks, or the defined elements of a
+//! sparse dataset.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -12,8 +13,9 @@ use super::numbers::float;
 use crate::selection::Taken;
 use crate::values::blocks::blocks;
 
-/// The largest number of plot cells under a chunk that is added at once. The shares of larger
-/// chunks are summed first, because many chunks may cover the same cells.
+/// The largest number of plot cells that a chunk may cover if its share is added to the cells
+/// directly. Shares of larger chunks are first summed by position, because many chunks may cover
+/// the same cells.
 const MAX_DIRECT_CELLS: usize = 16;
 
 /// The largest number of stored chunks for which the plot of a sparse dataset shows each defined
@@ -185,8 +187,8 @@ impl Shares<'_> {
     }
 }
 
-/// Returns the plot cells that overlap a range of positions. Each cell comes with its covered
-/// share. The range must not be empty.
+/// Returns the plot cells that overlap a range of positions. Each cell comes with the share of the
+/// cell that the range covers. The range must not be empty.
 fn covered(axis: &Span, (start, end): (u64, u64)) -> impl Iterator<Item = (usize, f64)> {
     let size = float(axis.count.max(1)) / float(to_u64(axis.cells));
     let axis = *axis;

@@ -148,8 +148,8 @@ fn layers(figure: &Figure, layout: &Layout) -> Vec<Layer> {
     }
 }
 
-/// Returns a plot frame filled with pixels. `of` returns the colour at a share of the frame's
-/// height and width.
+/// Returns a plot frame filled with pixels. `of` returns the colour at a position, which it
+/// receives as a share of the height and a share of the width.
 fn filled(frame: Frame, of: impl Fn(f64, f64) -> [u8; 3]) -> Layer {
     let (width, height) = frame.size();
     let mut pixels = Vec::new();

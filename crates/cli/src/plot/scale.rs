@@ -1,4 +1,4 @@
-//! The scale of an axis or of colours: positions of values, and ticks.
+//! The scale of a plot axis or of colours: positions of values, and ticks.
 
 /// A linear or logarithmic scale of a plot, from the smallest to the largest value.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -26,12 +26,12 @@ impl Scale {
         found.map(|(low, high)| Self { low, high, log })
     }
 
-    /// Returns a plot scale that covers the ranges of two scales.
+    /// Joins two plot scales: returns a scale that covers the ranges of both.
     pub(super) fn joined(self, other: Self) -> Self {
         Self { low: self.low.min(other.low), high: self.high.max(other.high), ..self }
     }
 
-    /// Returns the plot scale. Widens the scale if its ends are equal.
+    /// Returns the plot scale, widened if both ends are equal.
     pub(super) fn widened(self) -> Self {
         let Self { low, high, log } = self;
         if high > low {

@@ -1,4 +1,4 @@
-//! Curves: connected points in the coordinates of the axes.
+//! The curves of a plot: connected points in the coordinates of the axes.
 
 use anyhow::{Result, bail};
 use hyperslab::{Dataset, File};

@@ -1,4 +1,4 @@
-//! Figures in the terminal: lines as braille characters, images as half blocks.
+//! Plots in the terminal: lines as braille characters, images as half blocks.
 
 use std::io;
 use std::ops::RangeInclusive;

@@ -1,4 +1,4 @@
-//! A selection in blocks of bounded size, read in C order.
+//! The division of a selection into blocks of bounded size, read in C order.
 
 use anyhow::Result;
 use hyperslab::{Dataset, Dataspace, Selection, Stored};

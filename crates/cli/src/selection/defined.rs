@@ -1,4 +1,5 @@
-//! Defined elements with their coordinates, in pieces of bounded size, read in C order.
+//! The defined elements of a selection with their coordinates, in pieces of bounded size, read in C
+//! order.
 
 use std::ops::ControlFlow;
 

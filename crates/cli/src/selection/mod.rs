@@ -174,7 +174,8 @@ fn one(part: &str, size: u64) -> Result<Taken, String> {
     Ok(Taken { start: exact(first)?, step, count: length.div_ceil(step), kept: true })
 }
 
-/// Converts an `i128` coordinate to 64 bits.
+/// Converts an `i128` coordinate to exactly the same number in 64 bits. Returns an error if it does
+/// not fit.
 fn exact(number: i128) -> Result<u64, String> {
     u64::try_from(number).map_err(|_| format!("has {number}, which is not from 0 to 2^64"))
 }

@@ -146,8 +146,8 @@ impl<'a> Survey<'a> {
         }
     }
 
-    /// Adds one object to the statistics. Calls `linked` with the target of each hard link of a
-    /// group.
+    /// Adds one object to the statistics. If the object is a group, calls `linked` with the target
+    /// of each of its hard links.
     fn object(
         &mut self,
         object: &Object,

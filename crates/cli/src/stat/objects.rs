@@ -1,4 +1,4 @@
-//! The objects with the most bytes.
+//! The list of the objects with the most bytes in a file.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};

@@ -1,4 +1,4 @@
-//! The sizes of one dataset.
+//! The sizes of one dataset: its bytes in the file and in memory, and its chunks.
 
 use std::ops::ControlFlow;
 

@@ -1,5 +1,5 @@
-//! Categories in the formats of older versions of AnnData. The format of AnnData 0.8 and later, a
-//! group for each column, is in `source.rs`.
+//! The categories of table columns in the formats of older versions of AnnData. The format of
+//! AnnData 0.8 and later, a group for each column, is in `source.rs`.
 //!
 //! | version | columns | categories of the column `kind` of `obs` |
 //! |---|---|---|

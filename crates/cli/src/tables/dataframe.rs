@@ -23,7 +23,7 @@ const PANDAS_INDEX: &str = "__index_level_0__";
 /// The name of an unnamed index in AnnData.
 const INDEX: &str = "_index";
 
-/// The number of rows of a generated data frame index that one step writes.
+/// The number of rows of a generated data frame index that the program writes at once.
 const INDEX_ROWS: u64 = 1 << 16;
 
 /// A column of a data frame with its datasets.

@@ -110,7 +110,7 @@ pub(super) fn joined(parts: &[(&str, Elements)], count: usize) -> Result<Element
     Ok(Elements { datatype, bytes })
 }
 
-/// Checks that an Arrow array has no missing value.
+/// Checks that an Arrow array is whole: it has no missing value.
 fn whole(array: &dyn Array) -> Result<()> {
     match (0..array.len()).find(|row| array.is_null(*row)) {
         Some(row) if array.null_count() > 0 => {
@@ -123,7 +123,8 @@ fn whole(array: &dyn Array) -> Result<()> {
     }
 }
 
-/// Replaces the elements of missing values by the value that represents missing values.
+/// Fills the elements of missing values with the value that represents missing values: NaN, zero
+/// for a mask, or the user's value.
 fn fill(datatype: &Datatype, array: &dyn Array, nulls: &Nulls, bytes: &mut [u8]) -> Result<()> {
     if array.null_count() == 0 {
         return Ok(());

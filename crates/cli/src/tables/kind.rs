@@ -1,4 +1,4 @@
-//! The reader and the writer of each format of tables.
+//! The reader and the writer of each table format.
 
 use std::fs::File;
 use std::io::BufWriter;

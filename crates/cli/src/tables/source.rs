@@ -43,8 +43,8 @@ enum Source {
 }
 
 impl Source {
-    /// Returns the main dataset of an exported table column. The dataset has an element for each
-    /// row.
+    /// Returns the dataset with the values of an exported table column, or with its category
+    /// numbers. The dataset has an element for each row.
     fn values(&self) -> &Dataset {
         match self {
             Self::Plain(values) | Self::Masked(values, _) | Self::Categories(values, _) => values,
@@ -90,8 +90,8 @@ impl Table {
         table.measured()
     }
 
-    /// Sets the number of rows and the size of a row of the exported table. Returns an error if
-    /// columns differ in length.
+    /// Measures the exported table: sets the number of rows and the size of a row. Returns an error
+    /// if columns differ in length.
     fn measured(mut self) -> Result<Self> {
         let rows = |source: &Source| source.values().dataspace().dims().first().copied().unwrap_or(1);
         let Some(first) = self.columns.first().map(|(_, source)| rows(source)) else {

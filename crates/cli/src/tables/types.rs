@@ -7,8 +7,8 @@ use hyperslab::{CharacterSet, Datatype};
 
 use crate::formats::record::packed;
 
-/// The type of the elements of a table column. The type stands between an Arrow type and an HDF5
-/// datatype.
+/// The type of the elements of a table column. It determines both the Arrow type and the HDF5
+/// datatype of the column.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Element {
     /// Numbers, times and bytes, with this datatype.

@@ -1,4 +1,4 @@
-//! Files that the tools change.
+//! Files that the emulated tools of the C library change.
 
 use std::io::Write as _;
 use std::path::Path;

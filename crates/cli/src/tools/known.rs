@@ -1,4 +1,4 @@
-//! The objects of a file and their first paths, in the order of the C tools.
+//! The objects of a file and their first paths, in the order in which the C tools find them.
 
 use std::collections::{HashMap, HashSet};
 

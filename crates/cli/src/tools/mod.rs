@@ -1,4 +1,4 @@
-//! The tools of the C library, with their arguments and output.
+//! The emulated command-line tools of the C library, with their arguments and output.
 
 use std::ffi::OsString;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! The division of datasets larger than memory into pieces, in C order.
+//! The division of datasets into pieces that fit in memory, in C order, for the emulated tools.
 
 use anyhow::Result;
 use hyperslab::{Region, Selection};

@@ -1,4 +1,5 @@
-//! Regular selections of the elements that the tools print.
+//! Regular selections (start, stride, count and block) of the elements that the emulated tools
+//! print.
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use hyperslab::{Hyperslab, RegularHyperslab, Selection};
@@ -116,9 +117,9 @@ impl SubsetInDataset {
         self.count.iter().zip(&self.block).map(|(count, block)| count * block).collect()
     }
 
-    /// Returns the parts of the regular selection that a tool prints as one row each, with a flag
-    /// for the last part of a plane. Returns `None` if the slower dimensions have no blocks,
-    /// because then each row of elements is one row.
+    /// Divides the regular selection into the parts that a tool prints as one row each, with a flag
+    /// for the last part of a plane. Returns `None` if each row of elements is one output row,
+    /// because the slower dimensions have no blocks.
     pub(crate) fn rows(&self) -> Option<Vec<(Self, bool)>> {
         let outer = self.start.len().checked_sub(2)?;
         if !self.block.get(..outer)?.iter().any(|block| *block > 1) {

@@ -1,4 +1,4 @@
-//! Blocks of defined elements, in the notation of `h5dump`.
+//! The printing of blocks of defined elements of sparse datasets, in the notation of `h5dump`.
 
 use std::io::Write;
 
@@ -162,7 +162,7 @@ struct BlockPart {
     part: Block,
 }
 
-/// Several blocks of defined elements that one read covers.
+/// A batch of blocks of defined elements that the program reads at once.
 struct Batch<'a> {
     dataset: &'a Dataset,
     parts: Vec<BlockPart>,

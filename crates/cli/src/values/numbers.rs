@@ -104,9 +104,9 @@ fn shortest(datatype: &Datatype, format: &FloatingPoint, bytes: &[u8]) -> Result
     Ok(spell(&format!("{number:e}"), number, bits))
 }
 
-/// Returns the numbers with `digits` fraction digits that are nearest to `number`: the rounded
-/// number, then its two neighbours. The neighbours are candidates for the text of a power of two,
-/// because more numbers round to it from above than from below.
+/// Returns numbers with `digits` fraction digits near `number`: first the nearest one, then its two
+/// neighbours. For a power of two, a neighbour may be the better text, because its rounding range
+/// is not symmetric.
 fn near(number: f64, digits: usize) -> Vec<String> {
     let rounded = format!("{number:.digits$e}");
     let mut all = vec![rounded.clone()];

@@ -1,4 +1,4 @@
-//! Keys: numbers that order coordinates.
+//! The sort keys of matrix entries: numbers that order their coordinates.
 
 use anyhow::{Context as _, Result, bail};
 use hyperslab_exact::product;
@@ -31,7 +31,8 @@ impl Keys {
         Ok(Self { shape: shape.to_vec(), chunks: Some((chunk.to_vec(), grid)) })
     }
 
-    /// Checks that the sort keys of a matrix of the shape `whole` fit in 64 bits.
+    /// Checks that the sort keys of a matrix fit in 64 bits. `whole` is the shape of the matrix,
+    /// extended to whole chunks.
     fn checked(shape: &[u64], whole: &[u64]) -> Result<()> {
         if shape.is_empty() {
             bail!("the matrix has no dimensions");
@@ -41,8 +42,8 @@ impl Keys {
         Ok(())
     }
 
-    /// Returns the number of rows in a band of the matrix. All sort keys of a band are smaller than
-    /// the keys of later bands.
+    /// Returns the number of rows in a band of the matrix: a row of chunks, or one row without
+    /// chunks. All sort keys of a band are smaller than the keys of later bands.
     pub(super) fn band(&self) -> u64 {
         // Without chunks, a band is a row.
         self.chunks.as_ref().and_then(|(chunk, _)| chunk.first()).copied().unwrap_or(1)

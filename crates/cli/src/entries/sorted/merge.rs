@@ -1,4 +1,4 @@
-//! Runs of sorted entries, and their merge.
+//! Sorted lists of matrix entries (runs), and their merge.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -14,7 +14,8 @@ use super::super::element::Element;
 use super::super::spool::Spool;
 use super::Keys;
 
-/// The number of bytes that one read returns from a temporary file of sorted matrix entries.
+/// The number of bytes that the program reads at once from a temporary file of sorted matrix
+/// entries.
 const READ_BYTES: u64 = 1 << 17;
 
 /// A sorted list of matrix entries in memory.
@@ -70,7 +71,7 @@ impl Run {
 }
 
 /// The largest size of a batch of matrix entries, as a multiple of the usual size. A batch exceeds
-/// its usual size if a chunk does not end earlier.
+/// the usual size only to end together with a chunk.
 const MAX_BATCHES: usize = 16;
 
 /// A sorted list of matrix entries in a temporary file.

@@ -1,5 +1,5 @@
-//! The sort of entries. Entries with the same coordinates are summed. Entries that do not fit in
-//! memory are sorted in runs, which are written to a temporary file and merged.
+//! The sort of matrix entries. Entries with the same coordinates are summed. Entries that do not
+//! fit in memory are sorted in several lists, which are written to a temporary file and merged.
 
 mod keys;
 mod merge;
@@ -87,7 +87,7 @@ impl<S: Source> Sorted<S> {
     }
 
     /// Collects matrix entries in memory until the source ends or a band of rows is complete. All
-    /// later entries have larger sort keys.
+    /// entries after a band have larger sort keys than the band.
     fn collect(&mut self) -> Result<()> {
         let mut spilled: Option<(Spool, Vec<std::ops::Range<u64>>)> = None;
         while !self.take_incoming()? {

@@ -1,4 +1,4 @@
-//! The reader of groups of compressed rows and columns.
+//! The reader of sparse matrices in groups: compressed rows and columns.
 
 use anyhow::{Context as _, Result, bail};
 use hyperslab::{Attribute, Dataset, Datatype, Group, IxDyn, ObjectKind, Region};

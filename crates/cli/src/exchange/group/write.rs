@@ -1,4 +1,4 @@
-//! The writer of compressed rows in the format of AnnData.
+//! The writer of sparse matrices to groups: compressed rows in the format of AnnData.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! The types of the columns of a file of comma-separated values, which follow from all values.
+//! The datatypes of the columns of a CSV file, which follow from all values.
 
 use anyhow::{Context as _, Result, bail};
 use hyperslab::{Datatype, File};

@@ -1,4 +1,4 @@
-//! The records of a file of comma-separated values.
+//! The reader of the records of a CSV file.
 
 use std::cell::Cell;
 use std::fs::File;

@@ -1,4 +1,4 @@
-//! The banner: the first line of a file, which declares the form of the other lines.
+//! The banner of a Matrix Market file: the first line, which declares the form of the other lines.
 
 use anyhow::{Context as _, Result, bail};
 

@@ -1,4 +1,4 @@
-//! Lines of text with their numbers, without comments and blank lines.
+//! The lines of a Matrix Market file with their numbers, without comments and blank lines.
 
 use std::io::{BufRead, Read as _};
 

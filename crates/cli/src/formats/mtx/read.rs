@@ -87,8 +87,8 @@ impl Reader {
         Ok((shape, count.context("the number of values in the matrix does not fit in 64 bits")?))
     }
 
-    /// Moves the current coordinates down to the lower triangle. An array of a symmetric matrix has
-    /// no lines for other elements.
+    /// Moves the current coordinates of a symmetric matrix down to its lower triangle. In the array
+    /// form, the file has no lines for other elements.
     fn enter_triangle(&mut self) {
         let [row, column] = self.at;
         let first = match self.banner.symmetry {
@@ -221,7 +221,8 @@ fn whole<T: std::str::FromStr>(word: &str) -> Result<T> {
     word.parse().ok().with_context(|| format!("`{word}` is not an integer of 64 bits"))
 }
 
-/// Appends the value of the matrix entry mirrored at the diagonal.
+/// Appends the value of the entry that a symmetric matrix has on the other side of its diagonal.
+/// Changes the sign or conjugates the value if the symmetry requires it.
 fn mirrored(banner: Banner, value: &[u8], values: &mut Vec<u8>) -> Result<()> {
     let start = values.len();
     values.extend_from_slice(value);

@@ -247,8 +247,8 @@ fn complex(datatype: &Datatype) -> Result<WrittenDescr> {
     Ok(simple(format!("{sign}c{size}"), datatype))
 }
 
-/// Returns a complex datatype with another datatype of its parts. The class and the member names
-/// stay the same, so that a conversion exists.
+/// Returns a complex datatype whose real and imaginary parts have the datatype `part`. The class
+/// and the member names stay the same, so that a conversion exists.
 fn rebuilt(datatype: &Datatype, part: Datatype) -> Datatype {
     match &datatype.class {
         DatatypeClass::Compound(_) => Datatype::complex_compound(part),

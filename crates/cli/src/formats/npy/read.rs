@@ -15,7 +15,7 @@ use super::time::UNITS;
 use crate::formats::storage::Storage;
 use crate::typed::stored_text;
 
-/// The number of bytes of npy elements that one step reads.
+/// The number of bytes of elements that the program reads at once from an npy file.
 const READ_BYTES: u64 = 16 << 20;
 
 /// An open npy file with its decoded header.

@@ -1,4 +1,4 @@
-//! Members of zip archives as streams. Several members can be read at the same time.
+//! The members of an npz archive as streams. Several members can be read at the same time.
 
 use std::collections::HashMap;
 use std::fs::File;

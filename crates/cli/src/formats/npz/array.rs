@@ -1,4 +1,4 @@
-//! Arrays of an archive, read in order.
+//! The arrays of an npz archive, read from start to end.
 
 use std::io::{self, Read as _};
 
@@ -12,7 +12,7 @@ use crate::entries::Column;
 use crate::formats::npy::descr::ReadDescr;
 use crate::formats::npy::header::Header;
 
-/// The number of array elements that one step reads.
+/// The number of elements that the program reads at once from an array of an npz archive.
 const READ_ELEMENTS: usize = 1 << 16;
 
 /// An array of an npz archive with its decoded header.

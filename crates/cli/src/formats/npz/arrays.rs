@@ -1,4 +1,4 @@
-//! The reader of archives made by NumPy's `savez`, which writes each array to a dataset.
+//! The reader of npz archives made by NumPy's `savez`, which writes each array to a dataset.
 
 use std::io;
 use std::path::{Path, PathBuf};

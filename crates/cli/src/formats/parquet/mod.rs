@@ -1,4 +1,4 @@
-//! Apache Parquet.
+//! The reader and the writer of Apache Parquet tables.
 
 mod thrift;
 mod zstd;

@@ -1,5 +1,5 @@
-//! The headers of pages, in Thrift's compact protocol. Only the sizes of a page are decoded; the
-//! other fields are copied.
+//! The page headers of Parquet files, in Thrift's compact protocol. Only the sizes of a page are
+//! decoded; the other fields are copied.
 
 use anyhow::{Context as _, Result, bail};
 use hyperslab_exact::to_usize;

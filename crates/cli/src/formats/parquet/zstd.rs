@@ -1,5 +1,5 @@
-//! Columns compressed by Zstandard. The crate `parquet` decodes them only with a C library, so this
-//! module rewrites such a table to a temporary file without compression.
+//! Parquet columns compressed by Zstandard. The crate `parquet` decodes them only with a C library,
+//! so this module rewrites such a table to a temporary file without compression.
 
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};

@@ -1,4 +1,4 @@
-//! The lines of a `DATA` block.
+//! The lines of a `DATA` block in the output of h5dump.
 
 use std::io::{self, Write};
 

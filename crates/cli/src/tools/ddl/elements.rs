@@ -184,7 +184,8 @@ impl Elements<'_> {
         Ok(())
     }
 
-    /// Returns the DDL text of a reference that is part of an element or of a list of references.
+    /// Returns the text of a reference in DDL. The reference is a part of an element, or an item of
+    /// a list of references.
     pub(crate) fn reference(&self, target: &ReferenceTarget) -> String {
         match target {
             ReferenceTarget::Object(token) | ReferenceTarget::Region(token, _) => self.names.of(*token),
@@ -201,8 +202,8 @@ impl Elements<'_> {
     }
 }
 
-/// Writes the texts of items, separated by `between`. If two adjacent items have the same bytes,
-/// copies the text. Even a small file may have a fill value of millions of equal items.
+/// Writes the texts of items, separated by `between`. Formats adjacent items with equal bytes only
+/// once, because even a small file may have a fill value of millions of equal items.
 fn write_items<'i>(
     out: &mut String,
     items: impl Iterator<Item = &'i [u8]>,

@@ -1,4 +1,4 @@
-//! The regions that references select.
+//! The text of the regions that region references select.
 
 use anyhow::{Context as _, Result};
 use hyperslab::{Hyperslab, Points, Selection};

@@ -1,4 +1,4 @@
-//! The comparison of attributes, by name.
+//! The comparison of the attributes of two objects by h5diff, by name.
 
 use anyhow::Result;
 use hyperslab::{Attribute, Object};

@@ -1,4 +1,4 @@
-//! The printer of differing elements.
+//! The printer of differing elements in h5diff.
 
 use anyhow::Result;
 use hyperslab::Dataspace;
@@ -33,7 +33,8 @@ pub(super) struct Layout {
 }
 
 impl Diff<'_> {
-    /// Prints the messages of the decision on a pair. Returns true if the elements can be compared.
+    /// Prints the messages of h5diff's verdict on a pair of datasets or attributes. Returns true if
+    /// their elements can be compared.
     pub(super) fn print_verdict(&mut self, verdict: Verdict) -> Result<bool> {
         for (level, line) in verdict.lines {
             if self.is_verbose() || (level == LineLevel::VerboseOrListed && self.arguments.list) {
@@ -76,8 +77,8 @@ impl Diff<'_> {
         Ok(count)
     }
 
-    /// Prints the number of differences between two objects. Also prints the title, unless the
-    /// output lists each difference.
+    /// Prints the number of differences that were found between two objects. Also prints the title,
+    /// unless the output lists each difference.
     pub(super) fn found(&mut self, kind: &str, names: [&dyn std::fmt::Display; 2], found: u64) -> Result<()> {
         self.differs |= found > 0;
         if self.arguments.lists_differences() {

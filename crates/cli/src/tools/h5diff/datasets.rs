@@ -1,4 +1,4 @@
-//! The comparison of datasets.
+//! The comparison of two datasets by h5diff.
 
 use anyhow::{Result, bail};
 use hyperslab::{Dataset, Layout, Object};

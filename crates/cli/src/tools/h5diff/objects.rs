@@ -1,4 +1,4 @@
-//! The comparison of objects and links by their paths.
+//! The comparison of objects and links by h5diff, by their paths.
 
 use anyhow::{Context as _, Result, anyhow};
 use hyperslab::{ErrorKind, Group, LinkTarget, Object, ObjectKind};

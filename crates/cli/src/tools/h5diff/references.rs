@@ -1,4 +1,4 @@
-//! The comparison of references by their targets.
+//! The comparison of references by h5diff, by their targets.
 
 use anyhow::Result;
 use hyperslab::{Object, ObjectKind, ObjectToken, Reference, ReferenceTarget, Selection};

@@ -1,4 +1,4 @@
-//! The lines that print differences: a head, and a line for each difference.
+//! The lines with which h5diff prints differences: a head, and a line for each difference.
 
 use std::io::{self, Write};
 
@@ -158,8 +158,8 @@ fn float(value: f64, digits: Option<u16>) -> String {
     digits.map_or_else(Format::default, Format::general).print(value)
 }
 
-/// Returns a difference with the sign that the arithmetic of the C tool h5diff produces. Zero has
-/// the sign of the difference. NaN has the opposite sign of the operand that is NaN.
+/// Returns the absolute difference of two numbers with the sign that the C tool h5diff prints for
+/// zero and NaN. A NaN has the opposite sign of the operand that is NaN.
 fn signed(numbers: &Numbers, distance: f64) -> f64 {
     if distance == 0.0 {
         return numbers.one.as_f64() - numbers.other.as_f64();

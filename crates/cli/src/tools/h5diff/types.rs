@@ -1,5 +1,5 @@
-//! A check that the types and shapes of two objects can be compared, and the messages if they
-//! cannot.
+//! The verdict of h5diff: a check that the types and shapes of two objects can be compared, with
+//! the messages if they cannot.
 
 use hyperslab::datatype::{VariableLength, VariableLengthKind};
 use hyperslab::{Dataspace, Datatype, DatatypeClass};
@@ -13,8 +13,8 @@ pub(super) struct Pair<'a> {
     pub(super) spaces: [&'a Dataspace; 2],
 }
 
-/// The decision on a pair of datasets or attributes, with messages: their elements can be compared
-/// or not.
+/// The verdict on a pair of datasets or attributes: a flag that is true if their elements can be
+/// compared, and messages.
 #[derive(Debug, Default)]
 pub(super) struct Verdict {
     pub(super) can: bool,
@@ -22,7 +22,8 @@ pub(super) struct Verdict {
     pub(super) lines: Vec<(LineLevel, String)>,
 }
 
-/// The options of h5diff for which a message is printed.
+/// The options of h5diff (`-v`, `-c`) for which it prints a message of its verdict on a pair of
+/// datasets or attributes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LineLevel {
     /// `-v`.

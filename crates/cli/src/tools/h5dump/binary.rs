@@ -1,4 +1,4 @@
-//! Binary output of values.
+//! Binary output of elements by h5dump.
 
 use std::io::Write;
 

@@ -1,4 +1,4 @@
-//! The names of the objects in a file (`-n`).
+//! The table of contents that h5dump prints: the names of the objects in a file (`-n`).
 
 use anyhow::{Result, anyhow};
 use hyperslab::{Attribute, Group, LinkTarget, Object, ObjectKind};

@@ -1,4 +1,4 @@
-//! Soft, external and user-defined links.
+//! Soft, external and user-defined links in the output of h5dump.
 
 use std::io::Write;
 

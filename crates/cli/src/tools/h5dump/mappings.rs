@@ -1,4 +1,4 @@
-//! The mappings of virtual datasets.
+//! The mappings of virtual datasets in the output of h5dump.
 
 use anyhow::Result;
 use hyperslab::{Block, Dataset, Hyperslab, Selection, UNLIMITED};

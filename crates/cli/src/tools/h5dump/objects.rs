@@ -1,4 +1,4 @@
-//! Groups, datasets, datatypes and attributes.
+//! Groups, datasets, datatypes and attributes in the output of h5dump.
 
 use anyhow::{Result, anyhow};
 use hyperslab::{

@@ -1,4 +1,4 @@
-//! The storage properties of a dataset (`-p`).
+//! The storage properties of a dataset in the output of h5dump (`-p`).
 
 use anyhow::{Context as _, Result};
 use hyperslab::datatype::VariableLengthKind;

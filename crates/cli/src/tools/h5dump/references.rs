@@ -1,4 +1,4 @@
-//! References, with the values of their targets.
+//! References, with the elements of their targets, in the output of h5dump.
 
 use anyhow::Result;
 use hyperslab::datatype::Reference;

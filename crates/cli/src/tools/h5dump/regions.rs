@@ -1,4 +1,5 @@
-//! The elements of referenced regions (`-R`): a row of a block on each line, a point on each line.
+//! The elements of referenced regions in the output of h5dump (`-R`): a row of a block on each
+//! line, or a point on each line.
 
 use anyhow::{Context as _, Result};
 use hyperslab::{Block, Dataset, Points, Region, Selection, Stored};

@@ -1,4 +1,5 @@
-//! Sparse datasets: their sections, and the blocks of their defined elements.
+//! Sparse datasets in the output of h5dump: the sections of their chunks, and the blocks of their
+//! defined elements.
 
 use std::io::Write;
 use std::ops::ControlFlow;

@@ -1,4 +1,4 @@
-//! The superblock (`-B`).
+//! The superblock of a file in the output of h5dump (`-B`).
 
 use anyhow::Result;
 use hyperslab::FileSpaceStrategy;

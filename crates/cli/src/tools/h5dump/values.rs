@@ -1,4 +1,4 @@
-//! The `DATA` blocks.
+//! The `DATA` blocks of elements in the output of h5dump.
 
 use std::io::Write;
 
@@ -36,7 +36,8 @@ impl Shape<'_> {
         Ok(product("number of elements", self.dims.iter().copied())?)
     }
 
-    /// Returns two numbers: the elements in a row, and the elements in a plane (two dimensions).
+    /// Returns two numbers for the printed elements: the elements in a row, and the elements in a
+    /// plane (the last two dimensions).
     fn row(&self) -> Result<(u64, u64)> {
         let row = self.dims.last().copied().unwrap_or(1).max(1);
         let rows = self.dims.iter().rev().nth(1).copied().unwrap_or(1).max(1);
@@ -268,7 +269,8 @@ fn is_references(datatype: &Datatype) -> bool {
     matches!(datatype.class, DatatypeClass::Reference(_))
 }
 
-/// Returns the selections that h5dump reads one after the other.
+/// Divides the elements to print into selections (pieces) that h5dump reads one after the other. A
+/// selection of the user stays one piece.
 fn selections(
     dataset: &Dataset,
     taken: Option<&SubsetInDataset>,

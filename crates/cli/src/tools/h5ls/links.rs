@@ -1,4 +1,4 @@
-//! Soft, external and user-defined links, and their targets.
+//! Soft, external and user-defined links, and their targets, in the output of h5ls.
 
 use anyhow::Result;
 use hyperslab::{ErrorKind, Group, Link, LinkTarget, Object, ObjectKind};

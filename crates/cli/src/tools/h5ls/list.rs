@@ -1,4 +1,4 @@
-//! Groups and their members.
+//! Groups and their members in the output of h5ls.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! Groups, datasets and committed datatypes.
+//! Groups, datasets and committed datatypes in the output of h5ls.
 
 use anyhow::Result;
 use hyperslab::{Attribute, Dataspace, Object, ObjectKind, ObjectToken};

@@ -1,4 +1,4 @@
-//! The files that contain the listed objects.
+//! The files that contain the objects in the list of h5ls.
 
 use std::cell::OnceCell;
 
@@ -25,7 +25,7 @@ impl SourceFile {
         Self { file, name, number, shared, known: OnceCell::new() }
     }
 
-    /// Returns the same open file with another file number.
+    /// Returns the same open file with another file number, as h5ls shows it.
     pub(super) fn numbered(self, number: u64) -> Self {
         Self { number, shared: number, ..self }
     }

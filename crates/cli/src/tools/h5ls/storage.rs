@@ -1,4 +1,4 @@
-//! The storage of datasets.
+//! The storage of datasets in the output of h5ls.
 
 use std::ops::ControlFlow;
 
@@ -87,7 +87,7 @@ impl List<'_> {
         Ok(())
     }
 
-    /// Prints the source datasets of a virtual dataset.
+    /// Prints the mappings of a virtual dataset for h5ls: the source datasets.
     fn maps(&mut self, dataset: &Dataset) -> Result<()> {
         let mappings = dataset.virtual_mappings()?;
         self.line("Maps:", &format!("{{{}}} Source {{", mappings.len()))?;

@@ -1,4 +1,4 @@
-//! The text of elements, and its placement on lines.
+//! The text of elements in the output of h5ls, and its placement on lines.
 
 use std::io::{self, Write};
 

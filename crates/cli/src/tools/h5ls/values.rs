@@ -1,4 +1,4 @@
-//! The elements of datasets and attributes.
+//! The elements of datasets and attributes in the output of h5ls.
 
 use anyhow::Result;
 use hyperslab::{
@@ -131,8 +131,8 @@ impl List<'_> {
         Ok(lines.end()?)
     }
 
-    /// Returns the margins of h5ls's output lines. Three columns at the end of a line stay empty
-    /// for elements of attributes, and one more for parts of elements.
+    /// Returns the margins of h5ls's output lines. For elements of attributes, three columns at the
+    /// end of a line stay empty, and a line that continues an element begins with one more space.
     fn margins(&self, block: Block) -> Margins {
         let Block { indent, of_attribute } = block;
         let simple = self.arguments.simple;

@@ -1,4 +1,4 @@
-//! The rules that `-f`, `-l` and `--exclude-value` state for datasets.
+//! The rules of h5repack that the options `-f`, `-l` and `--exclude-value` state for datasets.
 
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use hyperslab::filter::{FilterId, FilterSpec, SzipCoding};

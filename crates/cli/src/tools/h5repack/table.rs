@@ -1,4 +1,4 @@
-//! The table of the objects in the new file (`-v`).
+//! The table of the objects in the new file that h5repack prints (`-v`).
 
 use std::collections::HashSet;
 use std::io::{self, Write};

@@ -1,4 +1,4 @@
-//! The distinct datatypes of datasets.
+//! The distinct datatypes of a file's datasets, which h5stat counts.
 
 use std::collections::HashMap;
 

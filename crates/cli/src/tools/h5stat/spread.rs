@@ -1,4 +1,5 @@
-//! Distributions of numbers: the frequency of each small number, and of each power of ten.
+//! Distributions of numbers in the output of h5stat: the frequency of each small number, and of
+//! each power of ten.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};

@@ -1,4 +1,4 @@
-//! The counts of objects, links, attributes, layouts and filters.
+//! The counts of objects, links, attributes, layouts and filters that h5stat prints.
 
 use std::collections::{BTreeMap, HashSet};
 
