@@ -452,7 +452,7 @@ export! {
 /// Returns the open objects of given kinds in a file, for `H5Fget_obj_count` and `H5Fget_obj_ids`.
 fn open_objects(file_id: hid_t, kinds: c_uint) -> Outcome<Vec<(hid_t, Entry)>> {
     if kinds & 0x1f == 0 {
-        return Err(Failure::bad_value("the flags contain no kind of objects"));
+        return Err(Failure::bad_value("the flags select no kind of objects"));
     }
     // The value `H5F_OBJ_ALL` in place of a file identifier stands for all files.
     if file_id == hid_t::from(0x1f) || file_id == hid_t::from(0x3f) {

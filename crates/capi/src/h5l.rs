@@ -394,7 +394,9 @@ export! {
             return Err(Failure::bad_value("the value of the link has no zero byte at its end"));
         }
         let at = rest.iter().position(|byte| *byte == 0).filter(|at| at + 1 < rest.len());
-        let at = at.ok_or_else(|| Failure::bad_value("the value of the link has one name only"))?;
+        let at = at.ok_or_else(|| {
+            Failure::bad_value("the value of the external link must contain a file name and a path")
+        })?;
         flags.put(u32::from(first & 0x0f));
         file.put(rest.as_ptr().cast());
         object.put(rest.get(at + 1..).unwrap_or_default().as_ptr().cast());

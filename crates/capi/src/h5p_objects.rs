@@ -33,7 +33,10 @@ fn check_phase_change(max_compact: c_uint, min_dense: c_uint) -> Outcome<()> {
         ));
     }
     if max_compact > MAX_COMPACT || min_dense > MAX_COMPACT {
-        return Err(Failure::arguments(crate::error::codes::BADRANGE, "each number must be below 65536"));
+        return Err(Failure::arguments(
+            crate::error::codes::BADRANGE,
+            "the maximum compact number and the minimum dense number must be below 65536",
+        ));
     }
     Ok(())
 }
@@ -136,7 +139,10 @@ export! {
     /// Sets the expected number of links and the expected length of link names in new groups.
     fn H5Pset_est_link_info(plist_id: hid_t, est_num_entries: c_uint, est_name_len: c_uint) -> herr_t {
         if est_num_entries > MAX_COMPACT || est_name_len > MAX_COMPACT {
-            return Err(Failure::arguments(crate::error::codes::BADRANGE, "each number must be below 65536"));
+            return Err(Failure::arguments(
+                crate::error::codes::BADRANGE,
+                "the maximum compact number and the minimum dense number must be below 65536",
+            ));
         }
         change_group_create(plist_id, |it| {
             (it.estimated_links, it.estimated_name_length) = (est_num_entries, est_name_len);

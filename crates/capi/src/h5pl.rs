@@ -17,7 +17,7 @@ fn folder(path: Text) -> Outcome<Vec<u8>> {
 /// Checks that an index exists in the table of plugin folders, and returns the index.
 fn position(index: c_uint, count: usize) -> Outcome<usize> {
     let index = usize::try_from(index).ok().filter(|index| *index < count);
-    index.ok_or_else(|| Failure::arguments(codes::BADRANGE, "the search table has no such folder"))
+    index.ok_or_else(|| Failure::arguments(codes::BADRANGE, "no plugin folder has this index"))
 }
 
 export! {
@@ -41,7 +41,7 @@ export! {
         let mut plugins = PLUGINS.lock();
         let index = position(index, plugins.folders.len())?;
         let place = plugins.folders.get_mut(index);
-        *place.because(codes::PLUGIN, codes::CANTINSERT, "the search table has no such folder")? = folder;
+        *place.because(codes::PLUGIN, codes::CANTINSERT, "no plugin folder has this index")? = folder;
         Ok(0)
     }
 

@@ -89,7 +89,8 @@ impl Blocks {
                     name,
                     *child,
                     format!(
-                        "a child table of {below} rows, expected fewer than the {rows} rows of its parent"
+                        "the child indirect block has {below} rows, but must have fewer rows than its parent, \
+                         which has {rows}"
                     ),
                 );
                 self.complete = false;

@@ -69,7 +69,9 @@ impl Heap {
             checker.fault(
                 NAME,
                 address,
-                format!("the fractal heap has {unused} huge objects to which nothing refers"),
+                format!(
+                    "the fractal heap has {unused} huge objects that no attribute, link or message refers to"
+                ),
             );
         }
         if !self.blocks.complete {

@@ -58,7 +58,9 @@ fn with_path_completion(command: clap::Command) -> clap::Command {
 /// Prints the script that enables completions in a shell.
 pub(crate) fn completions(arguments: &CompletionsArguments) -> Result<()> {
     let shells = Shells::builtins();
-    let shell: &dyn EnvCompleter = shells.completer(&arguments.shell).context("the shell is not known")?;
+    let shell: &dyn EnvCompleter = shells
+        .completer(&arguments.shell)
+        .context("the shell is unknown; the known shells are bash, zsh, fish, elvish and powershell")?;
     let mut script = Vec::new();
     shell.write_registration(VARIABLE, "hyperslab", "hyperslab", "hyperslab", &mut script)?;
     let mut out = output::stdout();

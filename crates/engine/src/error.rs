@@ -163,7 +163,7 @@ impl fmt::Display for Error {
                     f,
                     "`{name}` cannot be opened for {purpose}: {holders}. Wait until it is closed; or open it \
                      without locking (`FileLocking::Off`, or HDF5_USE_FILE_LOCKING=FALSE in the environment) if \
-                     you know that nobody changes it"
+                     you know that no other program changes it"
                 )
             }
             Self::Io { action, source } => chain(f, action, source),

@@ -190,7 +190,10 @@ impl StoredReference {
             }
             Self::Block { kind, external, size, id } => {
                 if *kind == ReferenceTargetKind::Object && !*external {
-                    writer.fail("reference type", "a block for an object in this file");
+                    writer.fail(
+                        "reference type",
+                        "a heap block for an object in this file, which needs only a token",
+                    );
                 }
                 writer.u8(kind.number());
                 writer.u8(u8::from(*external));

@@ -241,14 +241,14 @@ pub fn write_selection(writer: &mut Writer, selection: &Selection, encoding: Sel
         Selection::Points(points) => write_points(writer, points, encoding),
         Selection::Hyperslab(Hyperslab::Irregular { rank, blocks }) => {
             if blocks.iter().any(|block| block.start.len() != *rank || block.end.len() != *rank) {
-                writer.fail("rank", "blocks of other ranks");
+                writer.fail("rank", "blocks with other numbers of dimensions");
             }
             write_blocks(writer, *rank, blocks, encoding);
         }
         Selection::Hyperslab(Hyperslab::Regular(regular)) => {
             let rank = regular.start.len();
             if [&regular.stride, &regular.count, &regular.block].iter().any(|values| values.len() != rank) {
-                writer.fail("rank", "fields of different ranks");
+                writer.fail("rank", "a start, stride, count and block with different numbers of dimensions");
                 return;
             }
             write_regular(writer, regular, encoding);

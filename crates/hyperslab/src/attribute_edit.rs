@@ -180,7 +180,10 @@ impl Object {
         subject: impl FnOnce() -> String,
         work: impl FnOnce(&mut Edit<'_>) -> Result<T>,
     ) -> Result<T> {
-        self.file().container.store.check_not_swmr_writer("no attribute can be made, deleted or changed")?;
+        self.file()
+            .container
+            .store
+            .check_not_swmr_writer("no attribute can be created, deleted or changed")?;
         let mut edit = self.file().edit()?;
         let outcome = work(&mut edit).map_err(|error| error.context(subject()))?;
         self.file().finish(edit)?;
@@ -194,7 +197,10 @@ impl Object {
         name: &str,
         set: impl FnOnce(&mut Edit<'_>) -> Result<()> + 'a,
     ) -> Result<()> {
-        self.file().container.store.check_not_swmr_writer("no attribute can be made, deleted or changed")?;
+        self.file()
+            .container
+            .store
+            .check_not_swmr_writer("no attribute can be created, deleted or changed")?;
         let mut edit = self.file().edit_deferred()?;
         set(&mut edit).map_err(|error| {
             error.context(format!("cannot set the attribute `{name}` of `{}`", self.name()))

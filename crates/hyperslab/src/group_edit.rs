@@ -136,7 +136,7 @@ impl Group {
         self.file()
             .container
             .store
-            .check_not_swmr_writer("no object can be made, deleted or changed")
+            .check_not_swmr_writer("no object can be created, deleted or changed")
             .map_err(|error| error.context(group_context(self)))?;
         let mut edit = self.file().edit().map_err(|error| error.context(group_context(self)))?;
         let outcome = work(&mut edit).map_err(|error| error.context(subject()))?;
@@ -156,7 +156,7 @@ impl Group {
         let file = self.file();
         file.container
             .store
-            .check_not_swmr_writer("no object can be made, deleted or changed")
+            .check_not_swmr_writer("no object can be created, deleted or changed")
             .map_err(|error| error.context(group_context(self)))?;
         let mut edit = file.edit_deferred().map_err(|error| error.context(group_context(self)))?;
         let work = || {
@@ -183,7 +183,7 @@ impl Group {
         let file = self.file();
         file.container
             .store
-            .check_not_swmr_writer("no object can be made, deleted or changed")
+            .check_not_swmr_writer("no object can be created, deleted or changed")
             .map_err(|error| error.context(group_context(self)))?;
         let mut edit = file.edit_deferred().map_err(|error| error.context(group_context(self)))?;
         let outcome = make(&mut edit, self.address()).map_err(|error| error.context(subject()))?;

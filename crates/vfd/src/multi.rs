@@ -285,7 +285,11 @@ impl Driver for Multi {
         self.writable()?;
         let wrong = |reason| DriverError::Members { name: self.name.clone(), reason };
         if ends.len() != self.members.len() {
-            return Err(wrong(format!("{} ends were given for {} members", ends.len(), self.members.len())));
+            return Err(wrong(format!(
+                "{} ends of allocation were given for {} member files",
+                ends.len(),
+                self.members.len()
+            )));
         }
         let lengths = self.members.iter().zip(ends).map(|(member, end)| {
             let length = end.checked_sub(member.described.start).filter(|length| *length <= member.range_len);

@@ -193,7 +193,7 @@ fn answer(socket: &mut TcpStream, name: &str) -> Result<()> {
             socket.read_exact(&mut text).map_err(|source| DriverError::io(name, "receive", source))?;
             Err(wrong(format!("the server rejected the request: {}", String::from_utf8_lossy(&text))))
         }
-        _ => Err(wrong("the peer is not a stream server".into())),
+        _ => Err(wrong("the program at this address is not a stream server of hyperslab".into())),
     }
 }
 

@@ -105,8 +105,12 @@ impl Subfiling {
             )));
         }
         let base = configuration.file_name().and_then(|file| file.to_str()?.strip_suffix(".config"));
-        let base =
-            base.ok_or_else(|| wrong(format!("a configuration file `{}`", configuration.display())))?;
+        let base = base.ok_or_else(|| {
+            wrong(format!(
+                "the name of the configuration file `{}` is not UTF-8 or does not end with .config",
+                configuration.display()
+            ))
+        })?;
         let width = count.to_string().len();
         let subfile =
             |number: u64| configuration.with_file_name(format!("{base}_{number:0width$}_of_{count}"));

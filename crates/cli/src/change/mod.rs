@@ -45,7 +45,7 @@ pub(crate) fn change<T>(path: &Path, file: File, work: impl FnOnce(&File) -> Res
 /// group, which has none.
 pub(crate) fn named(path: &str) -> Result<&str> {
     if path.trim_matches('/').is_empty() {
-        bail!("the path `/` is the root group, to which no link leads");
+        bail!("the path `/` is the root group, which has no name: give the path of a link in a group");
     }
     Ok(path)
 }

@@ -270,7 +270,9 @@ fn read_lists(file: &File, size: u64, part: StreamRegion, answer: &mut Answer) -
         };
         let bounds = starts.read_raw::<u64>(&of(first, frames + 1)?)?;
         let (Some(from), Some(to)) = (bounds.first(), bounds.last()) else { continue };
-        let length = |from: u64, to: u64| to.checked_sub(from).context("the starts of the lists decrease");
+        let length = |from: u64, to: u64| {
+            to.checked_sub(from).context("the row offsets of the lists of photons are not in ascending order")
+        };
         let selection = of(*from, length(*from, *to)?)?;
         let mut photons =
             pixels.read_raw::<u32>(&selection)?.into_iter().zip(counts.read_raw::<u16>(&selection)?);

@@ -197,6 +197,9 @@ fn too_large() -> Error {
 
 fn part(element: &[u8], start: usize, length: usize) -> Result<&[u8]> {
     start.checked_add(length).and_then(|end| element.get(start..end)).ok_or_else(|| {
-        Error::Misuse(format!("a part of {length} bytes at {start} of an element of {} bytes", element.len()))
+        Error::Misuse(format!(
+            "a part of {length} bytes at offset {start} does not lie in an element of {} bytes",
+            element.len()
+        ))
     })
 }

@@ -144,7 +144,7 @@ pub(crate) fn chunk_for(shape: &[u64], element: Element, entries: Option<u64>) -
         builder = builder.density(density(shape, entries));
     }
     let Some(chunking) = builder.create()?.sparse().chunking() else {
-        bail!("the library chose no chunk shape")
+        bail!("no chunk shape could be chosen for the sparse dataset; name one with --chunks")
     };
     Ok(chunking.shape)
 }

@@ -138,7 +138,10 @@ impl<'a> Frames<'a> {
         }
         let size = [self.size.width.into(), self.size.height.into(), self.size.samples];
         if column.len() != to_usize(product("number of samples", size)?)? {
-            bail!("image {number} has {} samples", column.len());
+            bail!(
+                "image {number} has {} samples, which is not its height x width x samples of a pixel",
+                column.len()
+            );
         }
         Ok(column)
     }

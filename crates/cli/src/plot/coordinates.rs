@@ -168,7 +168,10 @@ pub(super) fn named(scale: &Dataset, taken: &Taken) -> Result<Coordinates> {
     let steps = taken.count.checked_sub(1).and_then(|last| last.checked_mul(taken.step));
     let last = steps.and_then(|steps| steps.checked_add(taken.start));
     if *size > MAX_COORDINATES || last.is_none_or(|last| last >= *size) {
-        bail!("`{}` has {size} elements, which do not fit the selected elements", scale.name());
+        bail!(
+            "`{}` has {size} elements, but the axis needs one element for each selected element",
+            scale.name()
+        );
     }
     super::numbers::check(scale)?;
     Coordinates::read(scale, taken)

@@ -117,7 +117,11 @@ impl Image {
         let one = Taken { start: 0, step: 1, count: 1, kept: true };
         let rows = Span::new(kept.next().unwrap_or(&one), height);
         let columns = Span::new(kept.next().unwrap_or(&one), width);
-        let mut cells = vec![Cell::EMPTY; rows.cells.checked_mul(columns.cells).context("too many cells")?];
+        let mut cells =
+            vec![
+                Cell::EMPTY;
+                rows.cells.checked_mul(columns.cells).context("the picture would have too many cells")?
+            ];
         let (mut row, mut column) = (0_u64, 0_u64);
         // The elements arrive in order, so the loop needs one division for each cell, not for each
         // element.

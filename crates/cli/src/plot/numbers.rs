@@ -160,7 +160,11 @@ fn enumerated(base: &hyperslab::Datatype, bytes: &[u8]) -> Result<Vec<f64>> {
     use hyperslab::datatype::convert::Conversion;
     let size = to_usize(u64::from(base.size))?;
     let count = bytes.len().checked_div(size).context("the enumeration's type has no bytes")?;
-    let mut values = vec![0_u8; count.checked_mul(size_of::<f64>()).context("too many elements")?];
+    let mut values =
+        vec![
+            0_u8;
+            count.checked_mul(size_of::<f64>()).context("the selection has too many elements to draw")?
+        ];
     Conversion::new(base, &f64::datatype())?.convert(bytes, &mut values, count)?;
     let (numbers, _) = values.as_chunks::<8>();
     Ok(numbers.iter().map(|bytes| native(*bytes)).collect())

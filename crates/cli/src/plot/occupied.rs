@@ -66,7 +66,8 @@ pub(super) fn read(dataset: &Dataset, taken: &[Taken], (height, width): (usize, 
         Span { start: taken.start, step: 1, count, cells }
     };
     let (rows, columns) = (axis(drawn[0], height), axis(drawn[1], width));
-    let cells = vec![0.0; rows.cells.checked_mul(columns.cells).context("too many cells")?];
+    let cells =
+        vec![0.0; rows.cells.checked_mul(columns.cells).context("the picture would have too many cells")?];
     let mut shares = Shares { taken, drawn, rows, columns, cells, large: HashMap::new() };
     if let Some(regions) = regions {
         for region in regions {

@@ -171,7 +171,7 @@ fn palette(dataset: &Dataset) -> Result<Option<Vec<Colour>>> {
     let bytes = palette.read_raw::<u8>(..)?;
     let (colours, _) = bytes.as_chunks::<3>();
     if to_u64(colours.len()) != dims.first().copied().unwrap_or(0) {
-        bail!("the palette has {} colours", colours.len());
+        bail!("the palette has {} colours, which is not the number of its rows", colours.len());
     }
     Ok(Some(colours.to_vec()))
 }

@@ -59,7 +59,7 @@ pub(super) fn array(column: Column, paths: &Paths) -> Result<ArrayRef> {
             let targets = values.iter().map(|reference| target(reference.target(), paths));
             Arc::new(targets.collect::<Result<StringArray>>()?)
         }
-        _ => bail!("a column has an unknown kind"),
+        _ => bail!("a column has a type that tables cannot store"),
     })
 }
 

@@ -222,7 +222,7 @@ fn numbers_of(column: &ArrayRef, numbers: &HashMap<String, i64>) -> Result<Vec<i
             found.push(-1);
             continue;
         }
-        let name = names.get(key).context("a category is missing")?;
+        let name = names.get(key).context("a category number exceeds the number of categories")?;
         found.push(*numbers.get(*name).context("the table changed while it was read")?);
     }
     Ok(found)

@@ -115,7 +115,8 @@ fn whole(array: &dyn Array) -> Result<()> {
     match (0..array.len()).find(|row| array.is_null(*row)) {
         Some(row) if array.null_count() > 0 => {
             bail!(
-                "row {row} of the batch has no value inside an element, and {} has no value for missing data",
+                "row {row} has a missing value inside an array, list or structure, and elements of type {} \
+                 cannot represent missing values",
                 array.data_type()
             )
         }

@@ -115,7 +115,10 @@ fn check_value(element: &Element, value: &str) -> Result<()> {
         Element::Bool => value_of(&Datatype::bool(), value).map(drop),
         Element::Text => Ok(()),
         Element::Array(..) | Element::Record(_) | Element::List(_) => {
-            bail!("--null does not work for columns of lists and records, which have missing values")
+            bail!(
+                "this column of lists or records has missing values, which --null cannot replace; import \
+                 without --null"
+            )
         }
     }
 }

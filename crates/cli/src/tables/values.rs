@@ -28,7 +28,10 @@ pub(super) fn values(element: &Element, array: &dyn Array, nulls: &Nulls) -> Res
                     crate::typed::truth(value).context("a truth value must be `true` or `false`")?
                 }
                 Nulls::Absent if array.null_count() > 0 => {
-                    bail!("a truth value is missing inside an element")
+                    bail!(
+                        "a truth value is missing inside an array, list or structure, where HDF5 cannot \
+                         represent it"
+                    )
                 }
                 _ => false,
             };
@@ -75,7 +78,9 @@ pub(super) fn rows(
 /// empty sequence.
 fn lists(item: &Element, array: &dyn Array, nulls: &Nulls) -> Result<Vec<Value>> {
     match nulls {
-        Nulls::Absent if array.null_count() > 0 => bail!("a list is missing inside an element"),
+        Nulls::Absent if array.null_count() > 0 => {
+            bail!("a list is missing inside an array, list or structure, where HDF5 cannot represent it")
+        }
         Nulls::Value(_) if array.null_count() > 0 => bail!("--null does not work for a column of lists"),
         _ => {}
     }
@@ -140,7 +145,7 @@ fn number(datatype: &Datatype, bytes: &[u8]) -> Result<Value> {
             [a, b] => half::f16::from_le_bytes([a, b]).to_f64(),
             [a, b, c, d] => f32::from_le_bytes([a, b, c, d]).into(),
             [a, b, c, d, e, f, g, h] => f64::from_le_bytes([a, b, c, d, e, f, g, h]),
-            _ => bail!("a number has {} bytes", bytes.len()),
+            _ => bail!("numbers of {} bytes are not supported", bytes.len()),
         }),
         _ => Value::Bytes(bytes.to_vec()),
     })

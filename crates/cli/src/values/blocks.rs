@@ -86,7 +86,7 @@ pub(crate) fn blocks(selection: Selection, dims: &[u64]) -> Result<Vec<Block>> {
         Selection::Hyperslab(Hyperslab::Irregular { blocks, .. }) => Ok(blocks),
         Selection::Hyperslab(Hyperslab::Regular(slab)) => regular(&slab),
         Selection::None => Ok(Vec::new()),
-        _ => bail!("the union of the blocks is not a hyperslab but all elements or points"),
+        _ => bail!("the blocks of defined elements do not form a hyperslab"),
     }
 }
 

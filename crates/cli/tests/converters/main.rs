@@ -191,7 +191,7 @@ pq.write_table(pa.table({"n": [1]}), "good.parquet")
 open("short.csv", "w").write("a,b\n1,2\n3\n")
 h5py.File("old.h5", "w")["kept"] = [1, 2]"#,
     );
-    for (input, why) in [("inner.parquet", "inside an element"), ("short.csv", "line 3")] {
+    for (input, why) in [("inner.parquet", "inside an array, list or structure"), ("short.csv", "line 3")] {
         let refused = bench.run(&format!("import {input} new.h5 deep/t")).failure();
         assert!(refused.contains(why) && refused.contains(input), "{refused}");
         assert!(!bench.path("new.h5").exists());

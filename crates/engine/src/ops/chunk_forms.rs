@@ -28,11 +28,18 @@ pub(super) fn chunked_source(
     layout: &ChunkedLayout,
 ) -> Result<(ChunkedSource, ChunkShape)> {
     let Filters::Chunk(pipeline) = &description.filters else {
-        return Err(Error::unsupported("filters of structured chunks on flat chunks"));
+        return Err(Error::unsupported(
+            "a filter pipeline for structured chunks on a dataset with ordinary chunks",
+        ));
     };
     let dims = description.dataspace.dims();
     let grid = ChunkGrid::new(&layout.dims, dims).map_err(|error| {
-        Error::corrupt("data layout message", "chunk dimensions", "a shape like the dataspace's", error)
+        Error::corrupt(
+            "data layout message",
+            "chunk dimensions",
+            "as many dimensions as the dataspace has, each of at least 1",
+            error,
+        )
     })?;
     let element_size = description.datatype.size as usize;
     let limit = container.store.limits().chunk_bytes;

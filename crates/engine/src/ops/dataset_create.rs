@@ -162,12 +162,10 @@ impl NewDataset {
                     | NewLayout::Virtual { .. }
             )
         {
-            return misuse(
-                "a dataset that can grow must be stored in chunks, other files or other datasets".into(),
-            );
+            return misuse("a dataset that can grow must have a chunked, external or virtual layout".into());
         }
         if !self.pipeline.is_empty() && !matches!(self.layout, NewLayout::Chunked { .. }) {
-            return misuse("only chunks can be filtered: give the dataset a chunk shape".into());
+            return misuse("filters work only on chunked datasets: give the dataset a chunk shape".into());
         }
         if let StoredFillValue::User(element) = &self.fill.value
             && element.len() != self.datatype.size as usize
@@ -324,8 +322,8 @@ impl NewDataset {
         }
         if edges_unfiltered && !self.pipeline.is_empty() {
             return Err(Error::unsupported(
-                "unfiltered chunks at the edge of a dataset with one unlimited dimension in a file whose lengths have \
-                 less than 8 bytes: libhdf5 could not open it",
+                "leaving edge chunks unfiltered in a dataset with one unlimited dimension, in a file whose \
+                 lengths have fewer than 8 bytes (libhdf5 cannot open such a dataset),",
             ));
         }
         let old = LibverBounds::new(bounds.low().min(LibraryVersion::V18), bounds.high());
@@ -343,7 +341,8 @@ impl NewDataset {
         let variable = self.datatype.is_variable_length();
         if !sparse && !variable {
             return Err(Error::Misuse(
-                "structured chunks are for sparse datasets and for variable-length elements: use flat chunks"
+                "structured chunks are possible only for sparse datasets and for variable-length elements: use \
+                 ordinary chunks"
                     .into(),
             ));
         }
@@ -352,7 +351,7 @@ impl NewDataset {
         }
         if !has_new_index(&self.dataspace, params) {
             return Err(Error::unsupported(
-                "structured chunks with one unlimited dimension in a file whose lengths have less than 8 bytes",
+                "structured chunks with one unlimited dimension in a file whose lengths have fewer than 8 bytes",
             ));
         }
         let mut chunk_type = StructuredChunkType::empty();

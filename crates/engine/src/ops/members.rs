@@ -175,7 +175,7 @@ pub(super) fn check(members: &Members, store: &Store) -> Result<()> {
         return Ok(());
     }
     Err(Error::unsupported(format!(
-        "a file of several members (driver `{driver}`) through the {} driver",
+        "opening a file of several members, which needs the driver `{driver}`, with the {} driver",
         store.driver_kind()
     )))
 }
@@ -254,6 +254,6 @@ mod tests {
         // The driver of one file does not know the members.
         let options = StoreOptions { ignore_status_flags: true, ..StoreOptions::default() };
         let error = super::super::OpenFile::open(Arc::new(Core::image("image", bytes)), options).unwrap_err();
-        assert!(error.to_string().contains("a file of several members (driver `NCSAmult`)"), "{error}");
+        assert!(error.to_string().contains("which needs the driver `NCSAmult`"), "{error}");
     }
 }

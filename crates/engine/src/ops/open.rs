@@ -164,7 +164,11 @@ impl OpenFile {
     pub fn other(&self, name: &[u8]) -> Result<Arc<Self>> {
         match &self.resolver {
             Some(resolver) => resolver.open(name),
-            None => Err(Error::Misuse("this handle cannot follow links to other files".into())),
+            None => Err(Error::Misuse(
+                "this file was opened without a way to open other files, so links to other files cannot be \
+                 followed"
+                    .into(),
+            )),
         }
     }
 

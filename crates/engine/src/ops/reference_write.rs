@@ -75,7 +75,9 @@ impl OpenFile {
             ReferenceTarget::Region(address, selection) => {
                 let rank = selection_rank(selection).and_then(|rank| u32::try_from(rank).ok());
                 let rank = rank.ok_or_else(|| {
-                    Error::Misuse("a region reference needs a selection with coordinates".into())
+                    Error::Misuse(
+                        "a region reference needs a hyperslab or a list of points as selection".into(),
+                    )
                 })?;
                 let target = BlockTarget::Region { rank, selection: selection.clone() };
                 (ReferenceTargetKind::Region, *address, target)

@@ -181,8 +181,8 @@ impl<'a> Targets<'a> {
         let mut inner = Vec::new();
         map.parts(selection, &mut |part| {
             self.steps.copy(part.places.count())?;
-            part.places.set_covered(&mut covered)?;
             let Some((file, source)) = self.find(file, part.file, part.dataset)? else { return Ok(()) };
+            part.places.set_covered(&mut covered)?;
             let (conversion, partial) = self.conversion(&file, datatype, &source.description.datatype)?;
             let elements = match elements {
                 Some(elements) => part.places.pack(elements, size)?,
@@ -205,7 +205,10 @@ impl<'a> Targets<'a> {
         }
         inner.iter().try_for_each(|(share, source)| {
             if share.partial {
-                return Err(Error::unsupported("writing members through nested virtual datasets"));
+                return Err(Error::unsupported(
+                    "writing single members of compounds through a virtual dataset whose source is a virtual \
+                     dataset",
+                ));
             }
             let mut converted = None;
             if elements.is_some() {
@@ -294,7 +297,7 @@ impl<'a> Targets<'a> {
             return Ok(Arc::clone(parent));
         }
         let Some(resolver) = &parent.resolver else {
-            return Err(Error::Misuse("this handle cannot follow links to other files".into()));
+            return Err(Error::Misuse("this file was opened without a way to open other files, so its virtual sources cannot be found".into()));
         };
         if resolver.is_own(name) {
             return Ok(Arc::clone(parent));

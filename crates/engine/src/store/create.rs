@@ -105,7 +105,8 @@ impl CreateOptions {
         if paged && !self.user_block.is_multiple_of(page_size) {
             let user_block = self.user_block;
             return Err(Error::Misuse(format!(
-                "a user block of {user_block} bytes before pages of {page_size} bytes: it must consist of whole pages"
+                "a user block of {user_block} bytes in a file with pages of {page_size} bytes: the size of the \
+                 user block must be a multiple of the page size"
             )));
         }
         self.check_shared_messages()
@@ -136,8 +137,9 @@ impl CreateOptions {
             let (list, btree) = (index.list_cutoff, index.btree_cutoff);
             if list > MAX_LIST_CUTOFF || btree > list + 1 {
                 return Err(Error::Misuse(format!(
-                    "lists of at most {list} shared messages, B-trees of at least {btree}: a list holds at most \
-                     {MAX_LIST_CUTOFF} messages, and a B-tree begins at most one message after the longest list"
+                    "invalid limits of shared message indexes (list {list}, B-tree {btree}): the list limit \
+                     must be at most {MAX_LIST_CUTOFF}, and the B-tree limit at most one more than the list \
+                     limit"
                 )));
             }
         }

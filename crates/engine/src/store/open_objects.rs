@@ -117,7 +117,7 @@ impl ObjectHandle {
             return Ok(());
         }
         Err(Error::Misuse(format!(
-            "the file is closed, and the object at {} was deleted with that: no link led to it",
+            "the object at {} no longer exists: no link led to it, so closing the file deleted it",
             self.address
         )))
     }
@@ -246,7 +246,9 @@ impl Store {
     pub(crate) fn check_unheld(&self, object: Address) -> Result<()> {
         let state = self.sharing.open_objects.state.lock();
         if state.open.contains_key(&object) {
-            return Err(Error::Misuse(format!("the object at {object} is open")));
+            return Err(Error::Misuse(format!(
+                "the object at {object} cannot be deleted while a handle keeps it open"
+            )));
         }
         if state.is_gone(object) {
             return Err(deleted(object));

@@ -128,8 +128,8 @@ impl Store {
     pub fn check_not_swmr_writer(&self, subject: &str) -> Result<()> {
         if self.is_swmr_writer() {
             return Err(Error::Misuse(format!(
-                "{subject} while `{}` is open for SWMR writing, in which datasets take elements and grow, and nothing else \
-                 changes",
+                "{subject} while `{}` is open for SWMR writing, which permits only writing elements and growing \
+                 datasets",
                 self.name()
             )));
         }
@@ -217,8 +217,8 @@ impl Edit<'_> {
         let version = store.superblock().version_number();
         if version < 3 {
             return Err(Error::Misuse(format!(
-                "SWMR writing to `{}`, whose superblock has version {version}: it needs version 3 (make the file with \
-                 `LibverBounds` from `LibraryVersion::V110` on)",
+                "SWMR writing needs a superblock of version 3, but the superblock of `{}` has version \
+                 {version}: create the file with `LibverBounds` from `LibraryVersion::V110` on",
                 store.name()
             )));
         }

@@ -81,7 +81,7 @@ impl Config {
         let predictors = bytes.take(4)?.iter().map(|byte| *byte != 0).collect::<Vec<_>>();
         bytes.take(6 + 2 + 4 + 4 + 4 + 4)?;
         if bytes.byte()? != 0 {
-            return Err(unsupported("a chunk of slabs that were encoded in parallel"));
+            return Err(unsupported("a chunk that SZ3 encoded in parallel"));
         }
         match (algorithm, &predictors[..]) {
             _ if bound == 0.0 => Ok(Method::Lossless),

@@ -41,7 +41,9 @@ impl<'a> Quantiser<'a> {
     pub(super) fn recover<V: Value>(&mut self, predicted: V, code: i32) -> Result<V> {
         if code == 0 {
             let bytes = self.unpredicted.take(V::SIZE)?;
-            return V::read(bytes).ok_or_else(|| corrupt("a value that could not be predicted is missing"));
+            return V::read(bytes).ok_or_else(|| {
+                corrupt("the list of values that SZ3 stores without prediction is too short")
+            });
         }
         let steps = code.wrapping_sub(self.radius).wrapping_mul(2);
         Ok(V::from_real(predicted.real() + f64::from(steps) * self.bound))

@@ -255,7 +255,7 @@ impl JournalChain {
         let mut writer = Writer::with_capacity(RECORD_NAME, new.len() + 64);
         let length = new.len() as u64;
         writer.u32(KIND_BYTES);
-        writer.narrow_u32(sums.len(), "number of sums");
+        writer.narrow_u32(sums.len(), "number of checksums");
         if length > MAX_RECORD_BYTES || length == 0 || old.len() != new.len() {
             writer.fail("bytes", length);
         }
@@ -405,7 +405,7 @@ impl JournalRecord {
     pub fn decode(bytes: &[u8]) -> Result<Self> {
         let mut reader = Reader::new(RECORD_NAME, bytes);
         let kind = reader.u32("kind")?;
-        let sums = u64::from(reader.u32("number of sums")?);
+        let sums = u64::from(reader.u32("number of checksums")?);
         let (first, second) = (reader.u64("offset")?, reader.u64("bytes")?);
         let checksum = reader.u64("checksum")?;
         let wrong = |field, expected: &str, got: u64| -> FormatError {
@@ -418,7 +418,7 @@ impl JournalRecord {
                     return Err(wrong("bytes", "1 to 1048576", length));
                 }
                 if sums != sector_count(offset, length) {
-                    return Err(wrong("number of sums", "one sum for each sector", sums));
+                    return Err(wrong("number of checksums", "one checksum for each sector", sums));
                 }
                 JournalRecordKind::Bytes { offset, length }
             }

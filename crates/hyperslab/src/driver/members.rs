@@ -160,8 +160,8 @@ pub(super) fn multi_members(
     })?;
     let base = own.base(name).ok_or_else(|| {
         Error::Misuse(format!(
-            "the first member of a multi file is `{name}`, but its superblock names it `{}`; rename the file, or open \
-             it with the split driver and the ends of the names",
+            "the first member of a multi file is `{name}`, but its superblock names it `{}`; rename the file, \
+             or open it with the split driver and the suffixes of the member names",
             String::from_utf8_lossy(&first.name)
         ))
     })?;

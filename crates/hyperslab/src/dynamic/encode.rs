@@ -75,7 +75,12 @@ impl Encoder {
                 let items = Self::new(&array.base)?;
                 let memory = Datatype::array(array.dims.clone(), items.memory.clone());
                 let length = datatype.array_len().ok_or_else(|| {
-                    Error::corrupt("datatype message", "array size", "an element in memory", datatype)
+                    Error::corrupt(
+                        "datatype message",
+                        "array size",
+                        "an element that fits in memory",
+                        datatype,
+                    )
                 })?;
                 plan(&memory, Form::Array(length, Box::new(items)))
             }

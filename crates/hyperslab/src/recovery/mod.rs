@@ -255,8 +255,9 @@ impl Recovery {
         let is_locked = match locking {
             FileLocking::Off if !self.unlocked => {
                 return Err(Error::Misuse(
-                    "locking is off, and a repair would clear the status flags and remove the journal of a running \
-                     writer: switch locking on, or ask for a repair without a lock if the file has no writer"
+                    "file locking is off, so a running writer cannot be detected, and a repair would remove its \
+                     journal and clear its status flags: switch locking on, or, if no program writes to the \
+                     file, ask for a repair without a lock"
                         .into(),
                 ));
             }

@@ -112,10 +112,7 @@ impl<I: MatrixIndex, P: MatrixIndex> PointCoordinates for CompressedCoordinates<
             };
             let end = end.min(points.end);
             let along = self.first.checked_add(to_u64(before)).ok_or_else(|| {
-                Error::Misuse(format!(
-                    "the number of the row that is {before} rows after row {} does not fit in 64 bits",
-                    self.first
-                ))
+                Error::Misuse(format!("the row number {} + {before} does not fit in 64 bits", self.first))
             })?;
             for index in self.indices.get(number..end).ok_or_else(|| self.unordered())? {
                 let across = index.to_u64();

@@ -158,7 +158,8 @@ impl SparseView<'_> {
         let selected = self.dataset.resolve(selection)?;
         if !self.dataset.is_structured() {
             return Err(self.dataset.context(Error::Misuse(
-                "the dataset is not sparse: its elements cannot be undefined".into(),
+                "only elements of sparse datasets can be made undefined, and this dataset is not sparse"
+                    .into(),
             )));
         }
         self.change_chunks(None, None, |writer, writing| writer.erase(writing, selected.selection()))

@@ -173,6 +173,6 @@ fn copies_to_files_without_support_are_refused() {
     let target = FileOptions::new().sizes(4, 4).create_in_memory().unwrap();
     let error = target.copy(&growing, "a").unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unsupported);
-    assert!(super::chain(&error).contains("lengths have less than 8 bytes"), "{error}");
+    assert!(super::chain(&error).contains("lengths have fewer than 8 bytes"), "{error}");
     assert!(target.object("a").is_err());
 }

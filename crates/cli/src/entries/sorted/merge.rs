@@ -100,7 +100,10 @@ impl SpilledRun {
         let entry = self.buffer.get(self.at..).and_then(|rest| rest.split_at_checked(8));
         let (key, rest) = entry.context("a temporary file was truncated")?;
         let value = rest.get(..size).context("a temporary file was truncated")?;
-        Ok(Some((u64::decode(key).context("a key is incomplete")?, value)))
+        Ok(Some((
+            u64::decode(key).context("a sort key in the temporary file with matrix entries is incomplete")?,
+            value,
+        )))
     }
 
     fn step(&mut self, size: usize) {
@@ -192,7 +195,10 @@ impl Merge {
         if let Some(Reverse((key, number))) = self.heap.peek().copied()
             && here.is_none_or(|(here, _)| key <= here)
         {
-            let spilled = self.spilled.get_mut(number).context("a run is missing")?;
+            let spilled = self
+                .spilled
+                .get_mut(number)
+                .context("a sorted part of the temporary file with matrix entries is missing")?;
             let spool = self.spool.as_mut().context("the temporary file is missing")?;
             self.heap.pop();
             let (_, bytes) = spilled.entry(spool, size)?.context("an entry is missing")?;

@@ -126,7 +126,7 @@ impl<S: Source> Sorted<S> {
             if let Some(step) = step
                 && row >= self.band_end
             {
-                let start = row - row.checked_rem(step).context("a band has no rows")?;
+                let start = row - row.checked_rem(step).context("a part of the matrix has no rows")?;
                 let ends = self.run.len() >= self.limits.1;
                 // A band may end after the last possible row.
                 self.band_end = start.saturating_add(step);

@@ -52,7 +52,10 @@ impl Writer {
             let keys = dictionary.normalized_keys().into_iter().enumerate();
             let field = |(row, key)| match array.is_null(row) {
                 true => Ok(String::new()),
-                false => values.get::<usize>(key).cloned().context("a category is missing"),
+                false => values
+                    .get::<usize>(key)
+                    .cloned()
+                    .context("a category number exceeds the number of categories"),
             };
             return keys.map(field).collect();
         }

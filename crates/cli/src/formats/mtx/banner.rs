@@ -97,9 +97,9 @@ impl Banner {
             }
         };
         let banner = Self { form, field, symmetry };
-        banner.possible().with_context(|| {
-            format!("`{}` contradicts itself: the properties cannot be combined", line.trim())
-        })?;
+        banner
+            .possible()
+            .with_context(|| format!("the properties in the banner `{}` exclude each other", line.trim()))?;
         Ok(banner)
     }
 

@@ -70,8 +70,8 @@ fn faults_are_named_with_their_line() {
             "%%MatrixMarket vector coordinate real general\n".into(),
             "line 1: the Matrix Market file contains a vector",
         ),
-        ("%%MatrixMarket matrix coordinate real hermitian\n".into(), "contradicts itself"),
-        ("%%MatrixMarket matrix array pattern general\n".into(), "contradicts itself"),
+        ("%%MatrixMarket matrix coordinate real hermitian\n".into(), "exclude each other"),
+        ("%%MatrixMarket matrix array pattern general\n".into(), "exclude each other"),
         ("%%MatrixMarket matrix coordinate real general\n".into(), "line 2: the file ends before the size"),
         (
             "%%MatrixMarket matrix coordinate real general\n2 3\n".into(),

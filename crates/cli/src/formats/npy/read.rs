@@ -96,8 +96,9 @@ impl Source {
         let mut rest = bytes;
         for run in selection.linear_runs(&self.shape)? {
             let length = to_usize(product("length of a run", [run.length, size])?)?;
-            let (piece, after) =
-                std::mem::take(&mut rest).split_at_mut_checked(length).context("a run exceeds its region")?;
+            let (piece, after) = std::mem::take(&mut rest)
+                .split_at_mut_checked(length)
+                .context("the selected elements exceed the npy array")?;
             let offset = product("offset of a run", [run.offset, size])?;
             let at = i64::try_from(sum("offset of a run", [self.start, offset])?)?;
             // Both offsets are not negative.

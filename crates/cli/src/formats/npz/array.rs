@@ -94,7 +94,9 @@ impl Column for ArrayColumn {
     fn next(&mut self, count: usize, bytes: &mut Vec<u8>) -> Result<()> {
         bytes.clear();
         let rest = self.left.checked_sub(to_u64(count));
-        self.left = rest.with_context(|| format!("fewer than {count} elements are left"))?;
+        self.left = rest.with_context(|| {
+            format!("the npz array has fewer than {count} elements after the elements that were read")
+        })?;
         let (from, to) = (self.conversion.source_size(), self.conversion.destination_size());
         let too_large = || "the elements do not fit in memory";
         let mut wanted = count;

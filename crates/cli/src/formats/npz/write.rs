@@ -60,7 +60,8 @@ impl Sink for Writer<'_> {
     }
 
     fn put(&mut self, batch: &Batch) -> Result<()> {
-        let rows = self.rows.as_mut().context("the npz matrix is not begun yet")?;
+        let rows =
+            self.rows.as_mut().context("the npz matrix was not begun before its values were written")?;
         let mut columns = Vec::new();
         for (at, _) in batch.entries(2, rows.element.size()) {
             let [row, column] = at else { bail!("an entry of the matrix does not have two coordinates") };
@@ -75,7 +76,8 @@ impl Sink for Writer<'_> {
 
     fn finish(self: Box<Self>) -> Result<()> {
         let Self { mut output, level, rows, .. } = *self;
-        rows.context("the npz matrix is not begun yet")?.write(&mut output, level)?;
+        rows.context("the npz matrix was not begun before its values were written")?
+            .write(&mut output, level)?;
         output.finish()
     }
 }

@@ -53,8 +53,12 @@ impl<'b> PageHeader<'b> {
         let stored_size = to_usize(zigzag_size(reader.integer_field()?)?)?;
         let start = reader.0;
         let levels = reader.fields_after_sizes()?;
-        let length = start.len().checked_sub(reader.0.len()).context("a header ends before its start")?;
-        let (rest, after) = start.split_at_checked(length).context("a header is incomplete")?;
+        let length = start
+            .len()
+            .checked_sub(reader.0.len())
+            .context("the header of a Parquet page ends before its start")?;
+        let (rest, after) =
+            start.split_at_checked(length).context("the header of a Parquet page is incomplete")?;
         let levels = if kind == DATA_PAGE_V2 { levels.value() } else { Some(0) };
         Ok((Self { kind, size, stored_size, rest, levels }, after))
     }
@@ -89,7 +93,7 @@ struct Reader<'b>(&'b [u8]);
 
 impl Reader<'_> {
     fn byte(&mut self) -> Result<u8> {
-        let (byte, rest) = self.0.split_first().context("the header of a page is incomplete")?;
+        let (byte, rest) = self.0.split_first().context("the header of a Parquet page is incomplete")?;
         self.0 = rest;
         Ok(*byte)
     }
@@ -103,20 +107,20 @@ impl Reader<'_> {
                 return Ok(value);
             }
         }
-        bail!("an integer in the header of a page has more than 64 bits")
+        bail!("an integer in the header of a Parquet page has more than 64 bits")
     }
 
     /// Reads the next field of a Parquet page header. The field must be an integer, and its number
     /// one more than the number of the last field.
     fn integer_field(&mut self) -> Result<u64> {
         if self.byte()? != INTEGER_FIELD {
-            bail!("the header of a page does not begin with its kind and sizes");
+            bail!("the header of a Parquet page does not begin with its kind and sizes");
         }
         self.varint()
     }
 
     fn skip_bytes(&mut self, count: u64) -> Result<()> {
-        self.0 = self.0.get(to_usize(count)?..).context("the header of a page is incomplete")?;
+        self.0 = self.0.get(to_usize(count)?..).context("the header of a Parquet page is incomplete")?;
         Ok(())
     }
 
@@ -131,7 +135,9 @@ impl Reader<'_> {
                 let number = self.varint()?;
                 i64::try_from(number >> 1)? ^ -i64::try_from(number & 1)?
             }
-            delta => last.checked_add(delta.into()).context("a field has no number")?,
+            delta => last
+                .checked_add(delta.into())
+                .context("a field in the header of a Parquet page has no number")?,
         };
         Ok(Some((number, head & 0xf)))
     }
@@ -168,7 +174,7 @@ impl Reader<'_> {
 
     fn skip(&mut self, kind: u8, level: usize) -> Result<()> {
         if level > MAX_LEVELS {
-            bail!("the header of a page is nested too deeply");
+            bail!("the header of a Parquet page is nested too deeply");
         }
         match kind {
             TRUE | FALSE => Ok(()),
@@ -195,7 +201,7 @@ impl Reader<'_> {
                 }
                 Ok(())
             }
-            other => bail!("the header of a page has a field of the type {other}"),
+            other => bail!("the header of a Parquet page has a field of the type {other}"),
         }
     }
 }
@@ -203,7 +209,7 @@ impl Reader<'_> {
 /// Decodes a size in zigzag encoding from a Parquet page header. The size must not be negative.
 fn zigzag_size(value: u64) -> Result<u64> {
     if value & 1 == 1 {
-        bail!("a size in the header of a page is negative");
+        bail!("a size in the header of a Parquet page is negative");
     }
     Ok(value >> 1)
 }

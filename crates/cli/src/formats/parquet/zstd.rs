@@ -102,7 +102,8 @@ fn decompressed(stored: &[u8], at: u64, pages: &mut (Option<i64>, Option<i64>)) 
     let (mut bytes, mut rest) = (Vec::new(), stored);
     while !rest.is_empty() {
         let (header, after) = PageHeader::decode(rest)?;
-        let (payload, next) = after.split_at_checked(header.stored_size).context("a page is incomplete")?;
+        let (payload, next) =
+            after.split_at_checked(header.stored_size).context("a Parquet page is incomplete")?;
         rest = next;
         let offset = i64::try_from(at)?.checked_add(i64::try_from(bytes.len())?);
         let offset = offset.context("the table is too large")?;
@@ -111,18 +112,22 @@ fn decompressed(stored: &[u8], at: u64, pages: &mut (Option<i64>, Option<i64>)) 
         header.encode_plain(&mut bytes);
         let begin = bytes.len();
         let plain = header.levels.unwrap_or(payload.len());
-        let (levels, compressed) =
-            payload.split_at_checked(plain).context("the levels of a page are incomplete")?;
+        let (levels, compressed) = payload
+            .split_at_checked(plain)
+            .context("the definition or repetition levels of a Parquet page are incomplete")?;
         bytes.extend_from_slice(levels);
         if !compressed.is_empty() {
             let mut decoded = Vec::new();
-            let limit = header.size.checked_sub(levels.len()).context("the levels exceed their page")?;
+            let limit = header
+                .size
+                .checked_sub(levels.len())
+                .context("the definition and repetition levels are longer than their Parquet page")?;
             let decoding = decoder.decompress_frame(compressed, None, limit, &mut decoded);
             decoding.map_err(|error| anyhow::anyhow!("a Zstandard frame is invalid: {error}"))?;
             bytes.extend_from_slice(&decoded);
         }
         if bytes.len() - begin != header.size {
-            bail!("a page has {} bytes, and its header states {}", bytes.len() - begin, header.size);
+            bail!("a Parquet page has {} bytes, but its header states {}", bytes.len() - begin, header.size);
         }
     }
     Ok(bytes)

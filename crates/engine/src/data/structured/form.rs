@@ -146,8 +146,13 @@ impl StructuredForm {
                 return Err(corrupt("dimensionality", expected, &layout.dims.len()));
             }
         };
-        let grid = ChunkGrid::new(chunk, dims)
-            .map_err(|error| corrupt("chunk dimensions", "a shape like the dataspace's".into(), &error))?;
+        let grid = ChunkGrid::new(chunk, dims).map_err(|error| {
+            corrupt(
+                "chunk dimensions",
+                "as many dimensions as the dataspace has, each of at least 1".into(),
+                &error,
+            )
+        })?;
         grid.elements_per_chunk()?;
         let kind = ChunkKind::of(layout, datatype.is_variable_length())?;
         let sections = sections(layout, facts.filters)?;

@@ -59,7 +59,9 @@ impl VariableFields {
             return Ok(());
         }
         if depth > MAX_DEPTH || self.fields.len() > MAX_FIELDS {
-            return Err(Error::unsupported("an element of a structured chunk with very many sequences"));
+            return Err(Error::unsupported(
+                "a datatype with very many variable-length parts in a sparse dataset",
+            ));
         }
         let depth = depth + 1;
         match &datatype.class {
@@ -118,7 +120,9 @@ impl VariableFields {
             }
             let found = foreign.map(|foreign| foreign.get(descriptor)).transpose()?.flatten();
             let Some((count, contents)) = found else {
-                return Err(Error::unsupported("items of the global heap in a structured chunk"));
+                return Err(Error::unsupported(
+                    "copying variable-length data from the global heap into a sparse dataset",
+                ));
             };
             let length = usize::try_from(count).ok().and_then(|count| count.checked_mul(item));
             let items = length.and_then(|length| contents.get(..length)).ok_or_else(|| {

@@ -166,7 +166,7 @@ impl Mapping {
         let shown = stored.virtual_selection.clone().simplified()?;
         let source = stored.source_selection.clone().simplified()?;
         if [&shown, &source].iter().any(|selection| matches!(selection, Selection::Points(_))) {
-            return Err(Error::unsupported("mapping single points of virtual datasets"));
+            return Err(Error::unsupported("a mapping of a virtual dataset with a point selection"));
         }
         let got = match &shown {
             Selection::Hyperslab(Hyperslab::Regular(slab)) => slab.rank(),
@@ -259,8 +259,9 @@ pub(super) fn beyond() -> Error {
 }
 
 fn contradiction() -> Error {
-    let expected = "no or two unlimited selections, or an unlimited virtual one with `%b` in a source name";
-    Error::corrupt(NAME, "selections", expected, "others")
+    let expected = "both selections limited, both unlimited, or only the virtual selection unlimited with `%b` \
+                    in a source name";
+    Error::corrupt(NAME, "selections", expected, "another combination")
 }
 
 #[cfg(test)]

@@ -428,14 +428,14 @@ impl Head {
                 0 => {}
                 1 => {
                     r.take_rest();
-                    return found
-                        .pop()
-                        .ok_or_else(|| r.corrupt("structured chunk composition", "one composition", "none"));
+                    return found.pop().ok_or_else(|| {
+                        r.corrupt("number and offset size of sections", "one valid combination", "none")
+                    });
                 }
                 several => {
                     return Err(r.corrupt(
                         "structured chunk composition",
-                        "exactly one valid composition",
+                        "exactly one valid combination of number and offset size",
                         several,
                     ));
                 }
@@ -443,7 +443,7 @@ impl Head {
         }
         Err(r.corrupt(
             "structured chunk composition",
-            "a composition that matches the message length",
+            "a number and offset size of sections that match the message length",
             "none",
         ))
     }

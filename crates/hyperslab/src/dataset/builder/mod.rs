@@ -231,7 +231,7 @@ impl DatasetBuilder {
 
     /// Leaves edge chunks unfiltered: chunks that extend past the dimensions of the new dataset.
     /// Requires library version 1.10 or later. Not supported with exactly one unlimited dimension
-    /// in files whose lengths have less than 8 bytes.
+    /// in files whose lengths have fewer than 8 bytes.
     pub fn unfiltered_edges(mut self) -> Self {
         self.edges_unfiltered = true;
         self

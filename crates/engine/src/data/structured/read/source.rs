@@ -128,7 +128,7 @@ impl StructuredSource {
     ) -> Result<()> {
         let Some(foreign) = foreign else {
             return Err(Error::unsupported(
-                "variable-length elements of structured chunks in this kind of read",
+                "a read of variable-length elements of a sparse dataset that passes no heap for their data",
             ));
         };
         self.form.variable.export(elements, heap, foreign)

@@ -180,7 +180,8 @@ impl StructuredWriter {
     pub fn erase(&mut self, writing: &mut StructuredWriting<'_, '_>, selection: &Selection) -> Result<()> {
         if !self.form.kind.is_sparse() {
             return Err(Error::Misuse(
-                "the elements of this dataset cannot be undefined: it is not sparse".into(),
+                "only elements of sparse datasets can be made undefined, and this dataset is not sparse"
+                    .into(),
             ));
         }
         let extent = Dims::from_slice(self.form.grid.extent());

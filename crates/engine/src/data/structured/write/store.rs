@@ -174,8 +174,8 @@ impl StructuredWriter {
         if sections.0.len() != self.form.sections.len() || sections.chunk_size() != bytes.len() as u64 {
             let (got, size) = (bytes.len(), sections.chunk_size());
             return Err(Error::Misuse(format!(
-                "the chunk has {got} bytes, but its {} sections have {size} bytes; chunks of this dataset have \
-                 {} sections",
+                "{got} bytes are given for a chunk whose {} given section sizes add up to {size} bytes; each \
+                 chunk of this dataset must have {} sections",
                 sections.0.len(),
                 self.form.sections.len()
             )));
