@@ -386,7 +386,7 @@ export! {
         value: Data, size: usize, flags: Out<c_uint>, file: Out<*const c_char>, object: Out<*const c_char>,
     ) -> herr_t {
         let bytes = value.bytes(size, "value of the link")?;
-        let (first, rest) = bytes.split_first().ok_or_else(|| Failure::bad_value("the value is empty"))?;
+        let (first, rest) = bytes.split_first().ok_or_else(|| Failure::bad_value("the value of the external link has no bytes"))?;
         if first >> 4 != 0 {
             return Err(Failure::new(codes::LINK, codes::CANTDECODE, "bad version number for external link"));
         }

@@ -252,7 +252,8 @@ export! {
         get_by_index(plist_id, filter, &places)
     }
 
-    /// Stores the properties of a creation list's filter with the identifier `filter_id`.
+    /// Gets the properties of the filter with the identifier `filter_id` in a creation list. Stores
+    /// them through the pointers of the caller.
     fn H5Pget_filter_by_id2(
         plist_id: hid_t,
         filter_id: c_int,

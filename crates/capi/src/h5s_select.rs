@@ -195,8 +195,8 @@ export! {
         let mut space = space.0.write();
         let rank = space.extent.rank();
         match &space.extent {
-            Dataspace::Scalar => return Err(Failure::bad_value("a scalar dataspace has no points")),
-            Dataspace::Null => return Err(Failure::bad_value("a null dataspace has no points")),
+            Dataspace::Scalar => return Err(Failure::bad_value("points cannot be selected in a scalar dataspace")),
+            Dataspace::Null => return Err(Failure::bad_value("points cannot be selected in a null dataspace")),
             Dataspace::Simple(_) => {}
         }
         if coordinates.is_null() || number == 0 {

@@ -70,7 +70,7 @@ fn unsupported_requests_are_reported() {
         (&["--nonsense", "weather_station.h5"], "unknown or unsupported option"),
         (&["-s", "1", "weather_station.h5"], "place it after `-d`"),
         (&["-d", "/nothing", "weather_station.h5"], "nothing"),
-        (&["-m", "%.99999g", "weather_station.h5"], "is not a format of a floating-point number"),
+        (&["-m", "%.99999g", "weather_station.h5"], "is not a print format for floating-point numbers"),
         (&[], "no file is given"),
     ] {
         let output = run(arguments);

@@ -6,8 +6,8 @@ use crate::{
     Padding, Reference, ReferenceKind, StringPadding, VariableLength, VariableLengthKind,
 };
 
-/// The positions of sign, exponent and mantissa in a floating-point number, as bits. The sign is at
-/// the top, and the mantissa at the bottom.
+/// The sizes of the parts of a floating-point number in bits, and the exponent bias. The sign is
+/// the highest bit, the exponent follows, and the mantissa has the lowest bits.
 struct FloatLayout {
     bits: u16,
     exponent_size: u8,

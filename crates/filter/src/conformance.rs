@@ -68,9 +68,9 @@ pub fn decode(
     Ok(taken(produced, bytes, output))
 }
 
-/// Checks that a filter decodes into slices as into a buffer: with the same bytes or the same
-/// error, even if a slice is too long or too short. Repeats the check with a workspace that was
-/// used before.
+/// Checks that a filter that decodes into a slice of fixed length gives the same bytes or the same
+/// error as a filter that decodes into a growing buffer, even if the slice is too long or too
+/// short. Repeats the check with a workspace that was used before.
 fn into_slices(filter: &dyn Filter, context: &FilterContext<'_>, bytes: &[u8]) {
     let mut output = Vec::new();
     let decoded = filter.decode(context, bytes, &mut output).map(|produced| taken(produced, bytes, output));

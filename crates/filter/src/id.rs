@@ -12,7 +12,8 @@ macro_rules! filters {
         impl FilterId {
             $($(#[$doc])* pub const $constant: Self = Self($id);)*
 
-            /// All registered filter numbers that have a constant, in ascending order.
+            /// All registered filter numbers for which this type has a constant, in ascending
+            /// order.
             pub const KNOWN: &[Self] = &[$(Self::$constant),*];
 
             /// Returns the name of the filter with this number, or [`None`] if the number has no

@@ -1,7 +1,7 @@
 //! Conversions of elements between datatypes in memory, including conversions that call functions
 //! of the user.
 //!
-//! Conversions without functions of the user run in parallel inside reads and writes. Functions of
+//! Conversions without callbacks of the user run in parallel inside reads and writes. Functions of
 //! the user run on the calling thread only, because they may need locks that the caller holds.
 
 pub mod callback;
@@ -33,7 +33,7 @@ pub fn defaults() -> Conversions {
 pub struct Rules {
     /// The properties of the transfer list.
     pub transfer: Transfer,
-    /// The identifier of the transfer property list, which functions of the user receive.
+    /// The identifier of the transfer property list, which callbacks of the user receive.
     pub list: hid_t,
     /// The file that stores the elements, if any. Conversions of references need the file.
     pub file: Option<Arc<SharedFile>>,
@@ -63,7 +63,7 @@ impl Rules {
         Arc::new(Heap { memory: self.transfer.variable_memory })
     }
 
-    /// Returns whether the conversion between two datatypes calls conversion functions of the user.
+    /// Returns whether the conversion between two datatypes calls conversion callbacks of the user.
     pub fn call_user(&self, source: &Datatype, destination: &Datatype) -> bool {
         self.transfer.conversion_callback.function.is_some()
             || self.transfer.variable_memory.allocate.function.is_some()

@@ -146,7 +146,7 @@ fn read_packed(
     if !rules.call_user(&dataset.memory, memory) {
         return handle.read_bytes(&plan.selection, memory, target).map_err(conversion);
     }
-    // The library calls functions of the user on this thread after it has read the elements into
+    // The library calls callbacks of the user on this thread after it has read the elements into
     // memory.
     let mut stored = vec![0; bytes(plan.count, dataset.memory.size as usize)?];
     handle.read_bytes(&plan.selection, &dataset.memory, &mut stored).map_err(conversion)?;

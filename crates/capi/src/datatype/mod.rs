@@ -104,7 +104,7 @@ pub fn change<T>(id: hid_t, function: impl FnOnce(&mut Datatype) -> Outcome<T>) 
 }
 
 /// Calls `function` with the datatype to which the identifier `id` refers. `function` must not call
-/// functions of the user.
+/// callbacks of the user.
 ///
 /// # Errors
 /// Fails with a bad type if the identifier does not refer to a datatype. Returns the errors of

@@ -62,7 +62,7 @@ pub struct AppendFlush {
     pub function: AppendFunction,
 }
 
-/// The allocator of variable-length data in memory: functions of the user, or `malloc` and `free`.
+/// The allocator of variable-length data in memory: callbacks of the user, or `malloc` and `free`.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct VariableLengthMemory {
     /// The function that allocates memory; `malloc` if it is not set.

@@ -129,8 +129,9 @@ impl Scene {
     }
 }
 
-/// Returns the relative brightness of a pixel in the demonstration. Scattered light decreases with
-/// the distance from the beam, powder makes rings, and a stop blocks the beam itself.
+/// Returns the relative brightness of a pixel in the simulated detector image of the demonstration.
+/// Scattered light decreases with the distance from the beam, a powder sample adds rings, and a
+/// beam stop covers the centre.
 fn brightness(size: u32, row: u32, column: u32) -> f64 {
     let half = f64::from(size) / 2.0;
     let across = |at: u32, beam: f64| (f64::from(at) - half * beam) / half;

@@ -303,8 +303,8 @@ fn structured(dataset: &Dataset, entry: &mut Entry) {
 }
 
 /// Inserts the number and the hash of a dataset's defined elements into a digest, or the reason why
-/// both are missing. Dense datasets that are too large to read are also described by their defined
-/// elements.
+/// both are missing. The digest describes dense datasets that are too large to read in the same
+/// way.
 fn defined(objects: &Objects, dataset: &Dataset, entry: &mut Entry) {
     let count = match dataset.sparse().defined_count() {
         Ok(count) => count,

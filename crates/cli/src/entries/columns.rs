@@ -51,7 +51,7 @@ impl Indices {
     pub(crate) fn next(&mut self, count: usize, bound: u64, indices: &mut Vec<u64>) -> Result<()> {
         self.column.next(count, &mut self.bytes).with_context(|| format!("`{}`", self.name))?;
         for element in self.bytes.chunks_exact(i64::SIZE) {
-            let index = i64::decode(element).context("an index of the matrix is missing")?;
+            let index = i64::decode(element).context("an entry of the matrix has no row or column index")?;
             match u64::try_from(index) {
                 Ok(index) if index < bound => indices.push(index),
                 _ if index < 0 => bail!("`{}[{}]` is {index}, less than 0", self.name, self.read),

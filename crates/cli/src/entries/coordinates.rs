@@ -62,7 +62,9 @@ impl Source for Coordinates {
         }
         for entry in 0..count {
             for indices in &self.read {
-                batch.coordinates.push(*indices.get(entry).context("an index of the matrix is missing")?);
+                batch
+                    .coordinates
+                    .push(*indices.get(entry).context("an entry of the matrix has no row or column index")?);
             }
         }
         self.data.next(count, &mut batch.values).context("`data`")?;

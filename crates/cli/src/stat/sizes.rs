@@ -22,8 +22,8 @@ pub(super) struct DatasetSizes {
     pub(super) structured: Option<StructuredTotals>,
 }
 
-/// The numbers of stored and possible chunks of a dataset, and the stored bytes beyond its
-/// dimensions.
+/// The numbers of stored and possible chunks of a dataset, and the bytes of edge chunks that lie
+/// outside the dimensions of the dataset.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Chunks {
     pub(super) stored: u64,

@@ -16,8 +16,8 @@ impl DefinedSet {
         self.apply::<Overlay>(new)
     }
 
-    /// Returns the defined elements of `self` that are not in the set `other`, and the remaining
-    /// values. Both sets belong to the same chunk.
+    /// Returns two values: the set of elements in `self` that are not in `other`, and the segments
+    /// of `self` whose values remain.
     #[must_use]
     pub fn without(&self, other: &Self) -> (Self, Segments) {
         self.apply::<Without>(other)
@@ -126,8 +126,9 @@ impl Operation for Intersection {
     }
 }
 
-/// Builds the set of defined elements that results from a list of segments. Stores the set as
-/// single offsets or as runs, whichever is expected to be smaller.
+/// Builds a set of defined elements from segments: runs of elements that come from the set `old` or
+/// the set `new`. Stores the result as single offsets or as runs, whichever is expected to be
+/// smaller.
 fn assemble(old: &Store, new: &Store, segments: &Segments, total: u64) -> Store {
     let items = store::count(old.items() + new.items());
     if items * 4 <= segments.element_count() {

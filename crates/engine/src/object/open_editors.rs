@@ -78,7 +78,8 @@ impl OpenEditors {
         }
     }
 
-    /// Writes the open editors of a file, and returns exclusive access to the file.
+    /// Writes the unsaved changes of all open editors (objects that are being changed) to the file,
+    /// and returns exclusive access to the file.
     ///
     /// # Errors
     /// Returns the errors of [`Store::edit`](crate::store::Store::edit) and of writing the open

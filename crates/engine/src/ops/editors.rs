@@ -20,8 +20,8 @@ impl OpenFile {
         self.editors.reading(&self.container)
     }
 
-    /// Writes the open editors of the file, and returns an [`Edit`]: the exclusive right to change
-    /// the file.
+    /// Writes the unsaved changes of all open editors (objects that are being changed) to the file.
+    /// Returns an [`Edit`]: the exclusive right to change the file.
     ///
     /// # Errors
     /// As [`edit_deferred`](Self::edit_deferred), and the errors of writing the open objects.

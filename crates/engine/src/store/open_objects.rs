@@ -164,8 +164,9 @@ impl Store {
         self.write_state.is_writable.then_some(&self.sharing.open_objects)
     }
 
-    /// Opens a handle of an object that has a link or was just created. The caller holds the right
-    /// to read or change the file: a [`Reading`](super::Reading) or an [`Edit`](super::Edit).
+    /// Opens a handle, which keeps an object alive after its last link is removed. At this moment,
+    /// the object must have a link or be new. The caller must hold a [`Reading`](super::Reading) or
+    /// an [`Edit`](super::Edit) of the file.
     ///
     /// # Errors
     /// Returns [`Error::NotFound`] if the object was deleted. This happens in damaged files, in

@@ -245,8 +245,8 @@ pub fn journal_report(driver: &dyn Driver, side: &dyn SideFile) -> Result<Option
     }
 }
 
-/// Writes the changes of the journal in the side file `side` to a copy of the journal's file. Does
-/// this even if journal and file do not match.
+/// Applies the changes of the journal in the side file `side` to `copy`, a copy of the HDF5 file.
+/// Does so even if the journal does not match the HDF5 file.
 ///
 /// # Errors
 /// Returns [`Error::Misuse`] if there is no journal, [`Error::Corrupt`] if the journal holds no

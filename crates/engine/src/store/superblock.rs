@@ -78,8 +78,8 @@ pub(super) fn check_status_flags(superblock: &Superblock, swmr_read: bool) -> Re
     }
     let hint = if swmr { "a SWMR writer; open it for SWMR reading" } else { "another program" };
     Err(Error::Misuse(format!(
-        "the file is marked as open for writing by {hint} (if no writer is left, `hyperslab recover` clears the mark, and \
-         it can be ignored)"
+        "the file is marked as open for writing by {hint}. If no program writes to it any more, `hyperslab recover` clears \
+         the mark, and `OpenOptions::ignore_status_flags` ignores the mark"
     )))
 }
 

@@ -22,8 +22,8 @@ impl ChunkIndexClient {
     pub const CHUNKS: Self = Self(0);
     /// Client ID, in an extensible or fixed array, of entries for filtered chunks.
     pub const FILTERED: Self = Self(1);
-    /// Client ID, in an extensible or fixed array, of entries for structured chunks without
-    /// filters.
+    /// Client ID, in an extensible or fixed array, of entries for unfiltered structured chunks
+    /// (chunks of sparse datasets, and of datasets with variable-length elements).
     pub const STRUCTURED: Self = Self(2);
     /// Client ID, in an extensible or fixed array, of entries for filtered structured chunks.
     pub const STRUCTURED_FILTERED: Self = Self(3);

@@ -86,8 +86,8 @@ impl ExtensibleArrayBlockContext {
         }
     }
 
-    /// Returns the layout parameters, for decoding and encoding, of an extensible array's secondary
-    /// block of the shape `shape`.
+    /// Returns the sizes of the fields of an extensible array's secondary block, for decoding and
+    /// encoding. `shape` states the numbers of pages and addresses in the block.
     pub fn secondary_block(
         header: &ExtensibleArrayHeader,
         geometry: &ExtensibleArrayGeometry,
@@ -355,9 +355,9 @@ impl Structure for ExtensibleArrayDataBlock {
 }
 
 impl ExtensibleArrayDataBlock {
-    /// Checks the offset that an extensible array's data block stores. Two values are valid: the
-    /// number of the block's first chunk entry, and `expected`. libhdf5 stores `expected` in data
-    /// blocks whose addresses are in the index block.
+    /// Checks the block offset in a data block of an extensible array. Two values are valid: the
+    /// number of the block's first chunk entry, which the specification requires, and `expected`,
+    /// which libhdf5 stores instead in data blocks whose addresses are in the index block.
     ///
     /// # Errors
     /// Returns [`FormatError::Corrupt`] if the block offset has another value.

@@ -32,7 +32,7 @@ impl DynArray {
         &self.column
     }
 
-    /// Returns the elements of the dynamic array as an owned column, in C order.
+    /// Returns all elements of the dynamic array as an owned one-dimensional column, in C order.
     pub fn into_column(self) -> Column {
         self.column
     }

@@ -189,8 +189,8 @@ impl SparseView<'_> {
         walk.map_err(|error| self.dataset.context(error))
     }
 
-    /// Returns the stored structured chunk of the dataset that holds the element at the coordinates
-    /// `element`; `None` if the chunk is not stored.
+    /// Returns the stored chunk of a sparse dataset that holds the element at the coordinates
+    /// `element`. Returns `None` if the chunk is not stored.
     ///
     /// # Errors
     /// Returns the errors of [`chunks`](Self::chunks), and

@@ -73,7 +73,10 @@ impl Sink for Writer<'_> {
     }
 
     fn put(&mut self, batch: &Batch) -> Result<()> {
-        let made = self.made.as_mut().context("the group of the matrix is not created yet")?;
+        let made = self
+            .made
+            .as_mut()
+            .context("the group of the matrix was not created before its entries were written")?;
         let mut columns = Vec::new();
         for (at, _) in batch.entries(2, made.element.size()) {
             let [row, column] = at else { bail!("an entry of the matrix does not have two coordinates") };
@@ -85,7 +88,10 @@ impl Sink for Writer<'_> {
     }
 
     fn finish(mut self: Box<Self>) -> Result<()> {
-        let mut made = self.made.take().context("the group of the matrix is not created yet")?;
+        let mut made = self
+            .made
+            .take()
+            .context("the group of the matrix was not created before its entries were written")?;
         made.pointers.end()?;
         let element = made.pointers.element();
         let mut pointers = self.array(&made.group, "indptr", element)?;

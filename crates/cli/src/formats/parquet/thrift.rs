@@ -38,7 +38,7 @@ pub(super) struct PageHeader<'b> {
     pub(super) levels: Option<usize>,
 }
 
-/// The number of the page kind for data pages of version 2 (in zigzag encoding).
+/// The number, in zigzag encoding, of the Parquet page type for data pages of version 2.
 const DATA_PAGE_V2: u64 = 3 << 1;
 
 /// The number of the field that describes a data page of version 2 in a Parquet page header.

@@ -176,8 +176,9 @@ impl H5dumpArguments {
                 let format = text(parser)?;
                 let parsed = Format::parse(&format);
                 self.float_given = true;
-                self.float =
-                    parsed.ok_or_else(|| anyhow!("`{format}` is not a format of a floating-point number"))?;
+                self.float = parsed.ok_or_else(|| {
+                    anyhow!("`{format}` is not a print format for floating-point numbers, such as `%g`")
+                })?;
             }
             "M" | "packedbits" => self.bits = bits(&text(parser)?)?,
             "q" | "sort_by" => {

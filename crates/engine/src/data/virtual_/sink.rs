@@ -13,7 +13,7 @@ pub struct VirtualSink;
 
 impl Sink for VirtualSink {
     fn write(&mut self, _: &mut SinkContext<'_, '_>, _: &Selection, _: &WriteSource<'_>) -> Result<()> {
-        Err(Error::Misuse("a virtual dataset has no elements of its own".into()))
+        Err(Error::Misuse("a virtual dataset stores no elements: they are in its source datasets".into()))
     }
 
     fn resize(&mut self, _: &mut SinkContext<'_, '_>, _: &[u64]) -> Result<()> {

@@ -216,8 +216,8 @@ impl FreeSections {
         Ok(Some(size))
     }
 
-    /// Removes the free sections that stand for missing blocks of the fractal heap, which do not
-    /// exist yet. The missing blocks belong to the indirect block at the offset `base`.
+    /// Removes the free sections that stand for blocks of the fractal heap that do not exist yet.
+    /// The blocks belong to the indirect block at the offset `base`.
     pub(super) fn remove_runs(&mut self, base: u64) -> Result<()> {
         for run in self.runs.remove(&base).into_iter().flatten() {
             self.count_out(run.size)?;

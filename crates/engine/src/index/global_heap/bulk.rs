@@ -17,7 +17,8 @@ use crate::store::Edit;
 /// collections with free space.
 const MIN_COLLECTIONS: usize = 4;
 
-/// New global heap collections that are not yet written and that objects fill completely.
+/// New global heap collections for many objects that are stored together. Each collection is filled
+/// completely before it is written, so no free space is left in it.
 #[derive(Debug)]
 pub struct Bulk<'a> {
     params: FileParams,

@@ -72,7 +72,9 @@ impl OpenDataset {
     pub(super) fn open_stored(file: &OpenFile, header: &ObjectHeader) -> Result<Self> {
         let description = DatasetDescription::read(&file.container, header)?;
         if matches!(description.layout.layout, Layout::Virtual(_)) {
-            return Err(Error::Misuse("a virtual dataset has no elements of its own".into()));
+            return Err(Error::Misuse(
+                "a virtual dataset stores no elements: they are in its source datasets".into(),
+            ));
         }
         Ok(Self::of(header.address(), description, None))
     }
@@ -265,7 +267,9 @@ impl OpenDataset {
                 ContiguousSource { dims, address, fill: self.fill() }.read(context, selection, to)
             }
             Layout::Chunked(layout) => self.chunked(file, layout)?.read(context, selection, to),
-            Layout::Virtual(_) => Err(Error::Misuse("a virtual dataset has no elements of its own".into())),
+            Layout::Virtual(_) => Err(Error::Misuse(
+                "a virtual dataset stores no elements: they are in its source datasets".into(),
+            )),
             Layout::Structured(_) => match self.structured_chunks(file)? {
                 Some(source) => source.read(context, selection, to, foreign),
                 None => Ok(()),

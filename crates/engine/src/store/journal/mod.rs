@@ -332,8 +332,8 @@ impl Journal {
         Ok(())
     }
 
-    /// Lists the extents of new space (space that no commit contains). The journal's next commit
-    /// relies on them.
+    /// Returns the extents that were allocated after the last commit. The next commit relies on
+    /// them.
     fn list_extents(&self, driver: &dyn Driver, file_length: u64) -> Result<Vec<JournalExtent>> {
         let read = |offset: u64, buffer: &mut [u8]| driver.read_at(offset, buffer);
         let unreadable = |source| Error::Io { action: "cannot read new space of the file".into(), source };

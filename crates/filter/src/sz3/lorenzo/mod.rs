@@ -139,7 +139,7 @@ fn parse_volume_predictors<'a>(bytes: &mut Bytes<'a>, size: usize) -> Result<(us
     let uses_mean = bytes.byte()? != 0;
     bytes.take(size)?;
     if uses_mean {
-        return Err(unsupported("prediction by a mean"));
+        return Err(unsupported("an SZ3 chunk that predicts values from their mean"));
     }
     if bytes.size()? != 0 {
         return Err(unsupported("prediction by regression"));

@@ -129,7 +129,8 @@ fn composition(chunk_type: StructuredChunkType) -> Result<(u8, &'static [u8])> {
         (false, true) => (2, &[0, 1]),
         (false, false) => {
             return Err(Error::Misuse(
-                "structured chunks must be sparse, or have variable-length elements".into(),
+                "structured chunks are possible only in sparse datasets and with variable-length elements"
+                    .into(),
             ));
         }
     })

@@ -225,8 +225,8 @@ impl StructuredSource {
         index.for_each_in(store, &all, &mut |scaled, location| visit(scaled, location))
     }
 
-    /// Returns the coordinates and the location of the structured chunk that holds an element, if
-    /// the chunk is stored.
+    /// Returns the structured chunk of a sparse dataset that holds an element, if the chunk is
+    /// stored: its coordinates in units of chunks, and its location in the file.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`](crate::Error::Misuse) if there is no such element.

@@ -96,8 +96,8 @@ impl Packed for u128 {
 }
 
 impl StructuredWriter {
-    /// Writes values to single elements of a dataset with structured chunks. The elements become
-    /// defined. If coordinates repeat, the last value is stored.
+    /// Writes values to single elements of a sparse dataset. From then on, the elements are defined
+    /// (they have a stored value). If coordinates repeat, the last value is stored.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] without a change if a point is outside the dataset, or if the
