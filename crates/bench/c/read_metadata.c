@@ -221,7 +221,7 @@ int main(int argc, char **argv) {
         if (!kind || !path) return 1;
         for (int i = 0; i < 4 && (word = strtok(NULL, " \n")); i++) numbers[i] = strtoull(word, NULL, 10);
         if (!strcmp(kind, "walk") && !chunk_iterate) {
-            printf("unsupported no H5Dchunk_iter\n");
+            printf("unsupported this version of libhdf5 has no function H5Dchunk_iter\n");
             fflush(stdout);
             continue;
         }

@@ -116,7 +116,7 @@ def read(kind, path, words):
         return clock.took(), sum_of(values)
     dtype, numbers = {"f32": "<f4", "f64": "<f8", "i32": "<i4"}[words[0]], [int(word) for word in words[1:]]
     if kind == "points":
-        raise Unsupported("indexing with a list of points")
+        raise Unsupported("h5py does not accept a list of points as an index")
     if kind == "whole":
         out = room(shape_of(path), dtype)
         clock = Clock()
@@ -173,7 +173,7 @@ def metadata(kind, path, words):
         random, rows = Numbers(numbers[1]), shape_of(path)[0]
         places = [(random.below(rows), 0) for _ in range(numbers[0])]
     if kind == "sizes":
-        raise Unsupported("the query for the size of a chunk walks over all chunks")
+        raise Unsupported("h5py visits all chunks to find the size of one chunk")
     clock = Clock()
     with h5py.File(path, "r") as file:
         if kind == "list":

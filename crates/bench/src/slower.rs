@@ -97,7 +97,9 @@ impl Causes {
 pub(crate) fn section(rows: &[Row], causes: &Causes) -> String {
     let mut text = format!(
         "## Where hyperslab is slower\n\nThe table lists cases in which hyperslab takes more than {EQUAL_RATIO} \
-         times the time of the fastest libhdf5 or of `rust-hdf5`, or exceeds the bound of a limit (1.3)\nor a model (4), worst first.\n\n"
+         times the time of the fastest libhdf5 or of `rust-hdf5`, or exceeds the bound of a limit (1.3)\nor a model (4), worst first. \
+         The limit of a workload is the time of a program that does only the work that no library can avoid. \
+         The model of a workload\nis a minimal program that does the workload with a simpler file than an HDF5 file.\n\n"
     );
     let mut slower: Vec<(&Row, Vec<Miss>)> = rows.iter().map(|row| (row, misses(row))).collect();
     slower.retain(|(_, misses)| !misses.is_empty());

@@ -13,12 +13,12 @@ pub(crate) fn read(kind: &str, path: &str, words: &[&str]) -> Result<(Cost, u64)
     let sum = match kind {
         "list" => list(&file)?,
         "objects" => objects(&file)?,
-        "visit" => bail!("it does not visit objects"),
+        "visit" => bail!("rust-hdf5 has no function that visits the objects of a file"),
         "links" => links(&file)?,
         "lookup" => lookup(&file, &numbers)?,
         "chunks" => chunks(&file, &numbers)?,
-        "attributes" => bail!("it does not read numbers from attributes of groups"),
-        "sizes" | "walk" => bail!("it does not report the addresses of chunks"),
+        "attributes" => bail!("rust-hdf5 does not read numeric attributes of groups"),
+        "sizes" | "walk" => bail!("rust-hdf5 does not return the addresses of chunks"),
         other => bail!("unknown operation `{other}`"),
     };
     drop(file);

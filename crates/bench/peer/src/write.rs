@@ -120,7 +120,7 @@ fn array(file: &H5File, words: &[&str], numbers: &[usize], inputs: &Inputs) -> R
             "gzip" => builder.deflate(4),
             "shuffle_gzip" => builder.shuffle_deflate(4),
             "f32be" => builder.datatype(big_endian()),
-            other => bail!("it does not convert to {other}"),
+            other => bail!("rust-hdf5 does not convert elements to {other} when it writes them"),
         };
         return Ok(builder.create("x")?.write(.., &inputs.f32)?);
     }
@@ -152,7 +152,7 @@ fn slabs(file: &H5File, numbers: &[usize], values: &[f32]) -> Result<()> {
         bail!("not seven numbers")
     };
     if stride != 1 {
-        bail!("it does not write strided selections");
+        bail!("rust-hdf5 does not write strided selections");
     }
     let dataset = make::<f32>(file, &[rows, columns], &[chunk_rows, chunk_columns]).create("x")?;
     for row in (0..rows).step_by(slab_rows) {
