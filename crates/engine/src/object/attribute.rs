@@ -110,23 +110,24 @@ fn slice_of(whole: &Bytes, part: &[u8]) -> Result<Bytes> {
 /// Returns the attribute info message of an object header: the addresses of dense storage, and
 /// whether the creation order is tracked. Version 1 headers have no such message.
 pub fn info(container: &Container, header: &ObjectHeader) -> Result<Option<AttributeInfo>> {
-    message::find(container, header)
+    if header.version() == 1 { Ok(None) } else { message::find(container, header) }
 }
 
 /// Calls `visit` for each attribute of an object, in unspecified order.
 pub fn for_each(container: &Container, header: &ObjectHeader, visit: &mut AtAttribute<'_>) -> Result<()> {
-    for_each_named(container, header, None, visit)
+    let info = container.store.forgive(info(container, header))?.flatten();
+    for_each_named(container, header, info, None, visit)
 }
 
-/// Calls `visit` for attributes of an object. If `wanted` is `None`, visits all attributes.
-/// Otherwise, visits at least all attributes with the name `wanted`.
+/// Calls `visit` for attributes of an object with the attribute info message `info`. If `wanted` is
+/// `None`, visits all attributes. Otherwise, visits at least all attributes with the name `wanted`.
 fn for_each_named(
     container: &Container,
     header: &ObjectHeader,
+    info: Option<AttributeInfo>,
     wanted: Option<&[u8]>,
     visit: &mut AtAttribute<'_>,
 ) -> Result<()> {
-    let info = container.store.forgive(info(container, header))?.flatten();
     let tracked = info.is_some_and(|info| info.max_creation_index.is_some());
     for (position, message) in (0_u32..).zip(header.messages_of(MessageType::ATTRIBUTE)) {
         let is_own = !message.flags.contains(MessageFlags::SHARED);
@@ -168,7 +169,7 @@ pub fn find(container: &Container, header: &ObjectHeader, name: &[u8]) -> Result
         Some(info) if info.is_dense() => {
             DenseAttributes::open(container, header, &info)?.for_each(Some(checksum(name)), &mut visit)?;
         }
-        _ => for_each_named(container, header, Some(name), &mut visit)?,
+        info => for_each_named(container, header, info, Some(name), &mut visit)?,
     }
     Ok(found)
 }

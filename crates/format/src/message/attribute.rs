@@ -72,7 +72,8 @@ impl AttributeMessage<'_> {
             _ => return true,
         };
         match bytes.get(start..).and_then(|rest| rest.get(..name.len())) {
-            Some(stored) => stored == name,
+            // Names of many attributes often differ only at the end.
+            Some(stored) => stored.last() == name.last() && stored == name,
             None => true,
         }
     }
