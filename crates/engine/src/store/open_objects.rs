@@ -117,7 +117,7 @@ impl ObjectHandle {
             return Ok(());
         }
         Err(Error::Misuse(format!(
-            "the object at {} no longer exists: no link led to it, so closing the file deleted it",
+            "the file is closed; its closing deleted the object at {}, to which no link led",
             self.address
         )))
     }
