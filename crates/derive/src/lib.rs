@@ -8,6 +8,8 @@
 mod attribute;
 mod compound;
 mod enumeration;
+#[cfg(test)]
+mod tests;
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
@@ -68,6 +70,14 @@ use attribute::Options;
 /// #[derive(hyperslab::H5Type)]
 /// struct NotCopy {
 ///     id: u32,
+/// }
+/// ```
+/// ```compile_fail
+/// #[derive(Clone, Copy, hyperslab::H5Type)]
+/// #[repr(usize)]
+/// enum WithoutFixedWidth {
+///     Red,
+///     Green,
 /// }
 /// ```
 #[proc_macro_derive(H5Type, attributes(hyperslab))]

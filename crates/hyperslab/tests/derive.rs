@@ -179,8 +179,3 @@ fn written_elements_are_read_back() {
     assert_eq!(Pair::from_bytes(&bytes).unwrap(), rows);
     assert!(Conversion::new(&datatype, &datatype).unwrap().is_no_op());
 }
-
-#[test]
-fn misuse_is_refused_when_it_is_compiled() {
-    trybuild::TestCases::new().compile_fail("tests/derive/*.rs");
-}
