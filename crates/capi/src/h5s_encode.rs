@@ -9,7 +9,7 @@
 //! ```
 
 use hyperslab::serialized::{self, SelectionFormat};
-use hyperslab::{Dataspace, Selection, SimpleExtent};
+use hyperslab::{Dataspace, Hyperslab, Selection, SimpleExtent, UNLIMITED};
 
 use crate::ctypes::{H5P_DEFAULT, herr_t, hid_t};
 use crate::error::{Because, Failure, Outcome, codes};
@@ -30,15 +30,33 @@ const HEADER: usize = 7;
 /// (`H5F_LIBVER_V112`).
 const COMPACT_SINCE: i32 = 3;
 
+/// Returns an equal selection in which blocks that touch each other are one block. A format that
+/// lists all blocks becomes shorter.
+pub fn merged(selection: &Selection) -> Selection {
+    let mut selection = selection.clone();
+    if let Selection::Hyperslab(Hyperslab::Regular(slab)) = &mut selection {
+        for ((stride, count), block) in slab.stride.iter_mut().zip(&mut slab.count).zip(&mut slab.block) {
+            let size = count.checked_mul(*block).filter(|size| *size > 0 && *count != UNLIMITED);
+            if let Some(size) = size.filter(|_| stride == block && *block != UNLIMITED) {
+                (*stride, *count, *block) = (size, 1, size);
+            }
+        }
+    }
+    selection
+}
+
 /// Returns the encoding of a dataspace with its selection in the format `form`.
-fn encode(space: &CSpace, form: SelectionFormat) -> Outcome<Vec<u8>> {
+pub fn encode(space: &CSpace, form: SelectionFormat) -> Outcome<Vec<u8>> {
     let mut extent = space.extent.clone();
     if let Dataspace::Simple(SimpleExtent { max_dims, .. }) = &mut extent {
         // The C library always encodes the maximum dimensions.
         *max_dims = Some(space.extent.max_dims());
     }
     let message = serialized::extent_to_bytes(&extent)?;
-    let selection = serialized::selection_to_bytes(&space.selection, form)?;
+    let selection = match form {
+        SelectionFormat::Compatible => serialized::selection_to_bytes(&merged(&space.selection), form)?,
+        _ => serialized::selection_to_bytes(&space.selection, form)?,
+    };
     let size = u32::try_from(message.len()).map_err(|_| Failure::bad_value("the extent is too large"))?;
     let header = [&[MESSAGE, VERSION, LENGTH_BYTES], size.to_le_bytes().as_slice()].concat();
     Ok([header, message, selection].concat())
@@ -67,7 +85,7 @@ fn encode_to(space: hid_t, buffer: Buffer, size: Out<usize>, form: SelectionForm
 }
 
 /// Returns the format of encoded selections that a file access list permits by its version bounds.
-fn form_of(list: hid_t) -> Outcome<SelectionFormat> {
+pub fn form_of(list: hid_t) -> Outcome<SelectionFormat> {
     if list == H5P_DEFAULT {
         return Ok(SelectionFormat::Compatible);
     }
@@ -119,9 +137,9 @@ fn selection_size(bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// Decodes a dataspace from the caller's bytes. The encoding states its own length; the function
-/// reads no bytes after it.
-fn decode(data: Data) -> Outcome<CSpace> {
+/// Decodes a dataspace from the caller's bytes. Returns the dataspace and the length of the
+/// encoding. The encoding states its own length; the function reads no bytes after it.
+pub fn decode(data: Data) -> Outcome<(CSpace, usize)> {
     let damaged = || Failure::new(codes::DATASPACE, codes::CANTDECODE, "not an encoded dataspace");
     let header = data.get(HEADER).ok_or_else(|| Failure::bad_value("no buffer"))?;
     if header.get(..3) != Some(&[MESSAGE, VERSION, LENGTH_BYTES]) {
@@ -140,17 +158,18 @@ fn decode(data: Data) -> Outcome<CSpace> {
         let all = data.get(extent_end.checked_add(size).ok_or_else(damaged)?);
         selection = all.and_then(|bytes| bytes.get(extent_end..)).ok_or_else(damaged)?;
     }
+    let length = extent_end + selection.len();
     let selection = serialized::selection_from_bytes(selection)?;
     let rank = match &selection {
         Selection::Points(points) => points.rank,
-        Selection::Hyperslab(hyperslab::Hyperslab::Regular(slab)) => slab.rank(),
-        Selection::Hyperslab(hyperslab::Hyperslab::Irregular { rank, .. }) => *rank,
+        Selection::Hyperslab(Hyperslab::Regular(slab)) => slab.rank(),
+        Selection::Hyperslab(Hyperslab::Irregular { rank, .. }) => *rank,
         _ => extent.rank(),
     };
     if rank != extent.rank() {
         return Err(damaged());
     }
-    Ok(CSpace { extent, selection: selection.simplified()?, offset: Vec::new() })
+    Ok((CSpace { extent, selection: selection.simplified()?, offset: Vec::new() }, length))
 }
 
 export! {
@@ -170,7 +189,7 @@ export! {
         if buffer.pointer().is_null() {
             return Err(Failure::bad_value("no buffer"));
         }
-        let space = decode(buffer).because(
+        let (space, _) = decode(buffer).because(
             codes::DATASPACE,
             codes::CANTDECODE,
             "cannot decode the dataspace",

@@ -22,13 +22,13 @@ const VERSION: u8 = 0;
 const HEADER: usize = 2;
 
 /// Returns the encoding of a datatype as `H5Tencode` stores it.
-fn encode(datatype: &Datatype) -> Outcome<Vec<u8>> {
+pub fn encode(datatype: &Datatype) -> Outcome<Vec<u8>> {
     let message = serialized::datatype_to_bytes(datatype)?;
     Ok([&[MESSAGE, VERSION], message.as_slice()].concat())
 }
 
 /// Decodes a datatype from the bytes of its encoding.
-fn decode(bytes: &[u8]) -> Outcome<Datatype> {
+pub fn decode(bytes: &[u8]) -> Outcome<Datatype> {
     if bytes.get(..HEADER) != Some(&[MESSAGE, VERSION]) {
         return Err(Failure::new(codes::DATATYPE, codes::BADMESG, "not an encoded datatype"));
     }

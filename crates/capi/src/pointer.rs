@@ -295,6 +295,11 @@ pub struct Stream {
 }
 
 impl Stream {
+    /// Returns a pointer to the next byte of the caller's encoding.
+    pub fn rest(&self) -> Data {
+        Data(self.next.cast())
+    }
+
     /// Returns the next `count` bytes of the caller's encoding. Returns `None` if the bytes exceed
     /// the limit of the stream.
     pub fn take(&mut self, count: usize) -> Option<Vec<u8>> {

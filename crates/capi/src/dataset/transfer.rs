@@ -5,6 +5,7 @@ use smallvec::smallvec;
 
 use super::DatasetHandle;
 use super::elements::{MemoryRuns, bytes, end, gather, range, runs, runs_in, scatter};
+use crate::convert::heap::Heap;
 use crate::convert::{Rules, reclaim, references};
 use crate::ctypes::{H5S_ALL, H5S_BLOCK, hid_t};
 use crate::datatype::form;
@@ -152,17 +153,16 @@ fn read_packed(
     handle.read_bytes(&plan.selection, &dataset.memory, &mut stored).map_err(conversion)?;
     let conversion = rules.plan(&dataset.memory, memory)?;
     let outcome = conversion.convert(&stored, target, plan.count);
-    free(&dataset.memory, &mut stored);
+    free(&dataset.memory, &mut stored, &Heap::default());
     Ok(outcome?)
 }
 
-/// Frees the variable-length data of elements in memory. These elements were only the input of a
-/// conversion.
-fn free(datatype: &Datatype, elements: &mut [u8]) {
+/// Frees the variable-length data of elements in memory that no caller gets. `heap` allocated the
+/// data.
+fn free(datatype: &Datatype, elements: &mut [u8], heap: &Heap) {
     if reclaim::is_nested(datatype) {
-        let heap = crate::convert::heap::Heap::default();
         for element in elements.chunks_exact_mut((datatype.size as usize).max(1)) {
-            reclaim::element(datatype, element, &heap);
+            reclaim::element(datatype, element, heap);
         }
     }
 }
@@ -246,7 +246,7 @@ fn write_packed(
         conversion.convert(elements, &mut converted, plan.count)?;
         let outcome = handle.write_bytes_from(&plan.selection, &dataset.memory, &converted, rules.heap());
         if !partial {
-            free(&dataset.memory, &mut converted);
+            free(&dataset.memory, &mut converted, &rules.heap());
         }
         return Ok(outcome?);
     }

@@ -10,6 +10,7 @@ use super::driver_choice::DriverChoice;
 use super::metadata_cache::H5AC_cache_config_t;
 pub use super::transfer::Transfer;
 use crate::ctypes::{H5S_UNLIMITED, hid_t, hsize_t};
+use crate::h5s_encode;
 
 /// The values of the library's properties in a property list, by the class of the list.
 #[derive(Debug, Clone)]
@@ -295,8 +296,9 @@ impl FilterEntry {
     }
 }
 
-/// A mapping of a new virtual dataset in a dataset creation list.
-#[derive(Debug, Clone, PartialEq)]
+/// A mapping of a new virtual dataset in a dataset creation list. Two mappings are equal if they
+/// map the same elements, even if their selections are described in different ways.
+#[derive(Debug, Clone)]
 pub struct MappingChoice {
     /// The extent of the virtual dataset and the selection of its mapped elements.
     pub space: (hyperslab::Dataspace, Selection),
@@ -306,6 +308,19 @@ pub struct MappingChoice {
     pub dataset: Vec<u8>,
     /// The extent of the source dataset and the selection of its mapped elements.
     pub source: (hyperslab::Dataspace, Selection),
+}
+
+impl PartialEq for MappingChoice {
+    fn eq(&self, other: &Self) -> bool {
+        let normal = |(extent, selection): &(hyperslab::Dataspace, Selection)| {
+            let all = matches!(selection, Selection::All) && extent.rank() > 0;
+            let selection = if all { Selection::region(&extent.region()) } else { selection.clone() };
+            (extent.dims().to_vec(), extent.max_dims(), h5s_encode::merged(&selection))
+        };
+        (&self.file, &self.dataset) == (&other.file, &other.dataset)
+            && normal(&self.space) == normal(&other.space)
+            && normal(&self.source) == normal(&other.source)
+    }
 }
 
 /// The structured chunks of a new dataset in a dataset creation list.

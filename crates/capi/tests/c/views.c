@@ -80,8 +80,52 @@ static void null_strings_stay_null(void)
     CHECK(H5Fclose(file) >= 0);
 }
 
+/* Blocks that the program's allocator of variable-length data has given out. */
+static int blocks = 0;
+
+/* The address of a block differs from the address that malloc returned. */
+static void *give(size_t size, void *data)
+{
+    char *block = malloc(size + 16);
+    (void)data;
+    blocks++;
+    return block + 16;
+}
+
+static void take(void *block, void *data)
+{
+    (void)data;
+    if (block != NULL) {
+        blocks--;
+        free((char *)block - 16);
+    }
+}
+
+/* Variable-length data goes back to the allocator that it comes from, in a write and in a read. */
+static void the_allocator_of_the_program_gets_its_blocks_back(void)
+{
+    hsize_t shape[1] = {2};
+    int one[1] = {7}, two[2] = {8, 9};
+    hvl_t written[2] = {{1, one}, {2, two}}, read[2];
+    hid_t file = H5Fcreate("blocks.h5", H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t type = H5Tvlen_create(H5T_NATIVE_INT), other = H5Tvlen_create(H5T_NATIVE_SHORT);
+    hid_t space = H5Screate_simple(1, shape, NULL), transfer = H5Pcreate(H5P_DATASET_XFER);
+    hid_t dataset = H5Dcreate2(file, "v", other, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    CHECK(H5Pset_vlen_mem_manager(transfer, give, NULL, take, NULL) >= 0);
+    CHECK(H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, transfer, written) >= 0);
+    CHECK(blocks == 0);
+    CHECK(H5Dread(dataset, type, H5S_ALL, H5S_ALL, transfer, read) >= 0);
+    CHECK(read[1].len == 2 && ((int *)read[1].p)[1] == 9);
+    CHECK(blocks == 2);
+    CHECK(H5Treclaim(type, space, transfer, read) >= 0);
+    CHECK(blocks == 0);
+    CHECK(H5Dclose(dataset) >= 0 && H5Pclose(transfer) >= 0 && H5Sclose(space) >= 0);
+    CHECK(H5Tclose(type) >= 0 && H5Tclose(other) >= 0 && H5Fclose(file) >= 0);
+}
+
 int main(void)
 {
+    the_allocator_of_the_program_gets_its_blocks_back();
     dirty_elements_show_in_a_virtual_dataset();
     an_empty_file_becomes_a_file();
     null_strings_stay_null();
