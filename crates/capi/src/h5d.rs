@@ -382,6 +382,7 @@ export! {
         let all = (datasets.array(count, "datasets")?, mem_types.array(count, "datatypes")?);
         let spaces = (mem_spaces.array(count, "dataspaces")?, file_spaces.array(count, "dataspaces")?);
         let buffers = buffers.array(count, "buffers")?;
+        dataset::check_one_file(&all.0)?;
         for ((dataset, memory), ((mem, file), buffer)) in
             all.0.iter().zip(all.1).zip(spaces.0.iter().zip(spaces.1).zip(buffers))
         {
@@ -399,6 +400,7 @@ export! {
         let all = (datasets.array(count, "datasets")?, mem_types.array(count, "datatypes")?);
         let spaces = (mem_spaces.array(count, "dataspaces")?, file_spaces.array(count, "dataspaces")?);
         let buffers = buffers.array(count, "buffers")?;
+        dataset::check_one_file(&all.0)?;
         for ((dataset, memory), ((mem, file), buffer)) in
             all.0.iter().zip(all.1).zip(spaces.0.iter().zip(spaces.1).zip(buffers))
         {

@@ -4,10 +4,11 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Returns the folder of the shared library, or `None` if the build made none.
+/// Returns the folder of the shared library that was built with this test, or `None` if the build
+/// made none. The folder above may hold an older library.
 fn library() -> Option<PathBuf> {
     let tests = std::env::current_exe().unwrap();
-    let folder = tests.parent().unwrap().parent().unwrap().to_owned();
+    let folder = tests.parent().unwrap().to_owned();
     folder.join("libhdf5.so").exists().then_some(folder)
 }
 

@@ -38,3 +38,19 @@ pub fn find(id: hid_t) -> Outcome<Arc<DatasetHandle>> {
         _ => Err(Failure::bad_type("not a dataset")),
     }
 }
+
+/// Checks that all datasets are in the same file.
+///
+/// # Errors
+/// Fails with a bad value if two datasets are in different files.
+pub fn check_one_file(datasets: &[hid_t]) -> Outcome<()> {
+    let mut first = None;
+    for dataset in datasets {
+        let shared = Arc::clone(&find(*dataset)?.location.shared);
+        let first = first.get_or_insert_with(|| Arc::clone(&shared));
+        if !Arc::ptr_eq(first, &shared) {
+            return Err(Failure::bad_value("the datasets are in different files"));
+        }
+    }
+    Ok(())
+}

@@ -123,8 +123,43 @@ static void the_allocator_of_the_program_gets_its_blocks_back(void)
     CHECK(H5Tclose(type) >= 0 && H5Tclose(other) >= 0 && H5Fclose(file) >= 0);
 }
 
+/* One call reads or writes datasets of one file only. */
+static void one_call_uses_one_file(void)
+{
+    hsize_t shape[1] = {2};
+    int values[2] = {1, 2}, others[2] = {3, 4};
+    hid_t space = H5Screate_simple(1, shape, NULL), files[2], sets[2], again;
+    hid_t types[2], spaces[2] = {H5S_ALL, H5S_ALL};
+    const void *written[2];
+    void *read[2];
+    files[0] = H5Fcreate("one.h5", H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    files[1] = H5Fcreate("two.h5", H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    for (int i = 0; i < 2; i++) {
+        types[i] = H5T_NATIVE_INT;
+        sets[i] = H5Dcreate2(files[i], "d", H5T_NATIVE_INT, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+        CHECK(sets[i] >= 0);
+    }
+    written[0] = read[0] = values;
+    written[1] = read[1] = others;
+    H5E_BEGIN_TRY {
+        CHECK(H5Dwrite_multi(2, sets, types, spaces, spaces, H5P_DEFAULT, written) < 0);
+        CHECK(H5Dread_multi(2, sets, types, spaces, spaces, H5P_DEFAULT, read) < 0);
+    } H5E_END_TRY
+    CHECK(values[0] == 1 && others[1] == 4);
+    again = H5Dcreate2(files[0], "e", H5T_NATIVE_INT, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    CHECK(again >= 0 && H5Dclose(sets[1]) >= 0);
+    sets[1] = again;
+    CHECK(H5Dwrite_multi(2, sets, types, spaces, spaces, H5P_DEFAULT, written) >= 0);
+    values[0] = others[1] = 0;
+    CHECK(H5Dread_multi(2, sets, types, spaces, spaces, H5P_DEFAULT, read) >= 0);
+    CHECK(values[0] == 1 && others[1] == 4);
+    CHECK(H5Dclose(sets[0]) >= 0 && H5Dclose(sets[1]) >= 0 && H5Sclose(space) >= 0);
+    CHECK(H5Fclose(files[0]) >= 0 && H5Fclose(files[1]) >= 0);
+}
+
 int main(void)
 {
+    one_call_uses_one_file();
     the_allocator_of_the_program_gets_its_blocks_back();
     dirty_elements_show_in_a_virtual_dataset();
     an_empty_file_becomes_a_file();
