@@ -379,12 +379,11 @@ export! {
         count: usize, datasets: In<hid_t>, mem_types: In<hid_t>, mem_spaces: In<hid_t>, file_spaces: In<hid_t>,
         dxpl: hid_t, buffers: In<Buffer>,
     ) -> herr_t {
-        let all = (datasets.array(count, "datasets")?, mem_types.array(count, "datatypes")?);
+        let datasets = dataset::in_one_file(datasets.array(count, "datasets")?)?;
+        let all = (datasets, mem_types.array(count, "datatypes")?);
         let spaces = (mem_spaces.array(count, "dataspaces")?, file_spaces.array(count, "dataspaces")?);
-        let buffers = buffers.array(count, "buffers")?;
-        dataset::check_one_file(&all.0)?;
-        for ((dataset, memory), ((mem, file), buffer)) in
-            all.0.iter().zip(all.1).zip(spaces.0.iter().zip(spaces.1).zip(buffers))
+        let spaces = spaces.0.iter().zip(spaces.1).zip(buffers.array(count, "buffers")?);
+        for ((dataset, memory), ((mem, file), buffer)) in all.0.iter().zip(all.1).zip(spaces)
         {
             let handle = dataset::find(*dataset)?;
             transfer::read(&handle, &datatype::copy_of(*memory)?, (*mem, *file), dxpl, *buffer)?;
@@ -397,12 +396,11 @@ export! {
         count: usize, datasets: In<hid_t>, mem_types: In<hid_t>, mem_spaces: In<hid_t>, file_spaces: In<hid_t>,
         dxpl: hid_t, buffers: In<Data>,
     ) -> herr_t {
-        let all = (datasets.array(count, "datasets")?, mem_types.array(count, "datatypes")?);
+        let datasets = dataset::in_one_file(datasets.array(count, "datasets")?)?;
+        let all = (datasets, mem_types.array(count, "datatypes")?);
         let spaces = (mem_spaces.array(count, "dataspaces")?, file_spaces.array(count, "dataspaces")?);
-        let buffers = buffers.array(count, "buffers")?;
-        dataset::check_one_file(&all.0)?;
-        for ((dataset, memory), ((mem, file), buffer)) in
-            all.0.iter().zip(all.1).zip(spaces.0.iter().zip(spaces.1).zip(buffers))
+        let spaces = spaces.0.iter().zip(spaces.1).zip(buffers.array(count, "buffers")?);
+        for ((dataset, memory), ((mem, file), buffer)) in all.0.iter().zip(all.1).zip(spaces)
         {
             let handle = dataset::find(*dataset)?;
             transfer::write(&handle, &datatype::copy_of(*memory)?, (*mem, *file), dxpl, *buffer)?;

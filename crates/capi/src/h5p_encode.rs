@@ -2,10 +2,10 @@
 //!
 //! An encoding consists of the version, the number of the list's class, then the name, a zero byte
 //! and the value of each property. A zero byte ends the list. A number follows a byte with its
-//! width; truth values, enumerations and single bytes have no width. [`encoding`] describes the
-//! values that are not single numbers. libhdf5 encodes the same bytes in another order. The drivers,
-//! caches and callbacks of access lists, the shared messages of file creation lists, and prefixes
-//! are not encoded.
+//! width; truth values, enumerations and single bytes have no width. The module `plist::encoding`
+//! describes the values that are not single numbers. libhdf5 encodes the same bytes in another
+//! order. The drivers, caches and callbacks of access lists, the shared messages of file creation
+//! lists, and prefixes are not encoded.
 
 use std::sync::Arc;
 
@@ -80,18 +80,17 @@ const ENUMERATIONS: &[&str] = &[
 ];
 
 /// Returns the encoding of a number in a property list.
-fn encode_number(known: &Known, value: Vec<u8>) -> Vec<u8> {
-    let width = |used: usize| u8::try_from(used).unwrap_or(u8::MAX);
+fn encode_number(known: &Known, value: Vec<u8>) -> Outcome<Vec<u8>> {
     if ENUMERATIONS.contains(&known.name) {
-        return value.into_iter().take(1).collect();
+        return Ok(value.into_iter().take(1).collect());
     }
     let used = match known.form {
-        Form::Byte => return value,
+        Form::Byte => return Ok(value),
         Form::Size if FULL_WIDTH.contains(&known.name) => value.len(),
         Form::Number => value.len(),
         Form::Size => value.iter().rposition(|byte| *byte != 0).map_or(1, |last| last + 1),
     };
-    std::iter::once(width(used)).chain(value.into_iter().take(used)).collect()
+    Ok(std::iter::once(encoding::narrow(used)?).chain(value.into_iter().take(used)).collect())
 }
 
 /// Returns the encoding of a property list, with selections in the format `form`.
@@ -107,7 +106,7 @@ fn encode(list: &PropertyList, form: SelectionFormat) -> Outcome<Vec<u8>> {
     };
     for known in names::known(class).filter(|known| !NOT_ENCODED.contains(&known.name)) {
         let Ok(value) = known.get(&settings) else { continue };
-        put(known.name, encode_number(known, value));
+        put(known.name, encode_number(known, value)?);
     }
     for property in encoding::ALL {
         let mut value = Vec::new();

@@ -1,7 +1,5 @@
 //! Tests of the errors for types that cannot be elements.
 
-#![expect(clippy::unwrap_used, reason = "in a test a panic is the report")]
-
 use syn::DeriveInput;
 
 /// Derives `H5Type` for the type in `source` and expects the error `message` at the text `at`.

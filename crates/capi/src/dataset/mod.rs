@@ -39,11 +39,11 @@ pub fn find(id: hid_t) -> Outcome<Arc<DatasetHandle>> {
     }
 }
 
-/// Checks that all datasets are in the same file.
+/// Returns the identifiers `datasets` after a check that all of the datasets are in the same file.
 ///
 /// # Errors
 /// Fails with a bad value if two datasets are in different files.
-pub fn check_one_file(datasets: &[hid_t]) -> Outcome<()> {
+pub fn in_one_file(datasets: &[hid_t]) -> Outcome<&[hid_t]> {
     let mut first = None;
     for dataset in datasets {
         let shared = Arc::clone(&find(*dataset)?.location.shared);
@@ -52,5 +52,5 @@ pub fn check_one_file(datasets: &[hid_t]) -> Outcome<()> {
             return Err(Failure::bad_value("the datasets are in different files"));
         }
     }
-    Ok(())
+    Ok(datasets)
 }

@@ -25,6 +25,8 @@
 //!
 //! A short number has no leading zero bytes and follows its length in 1 byte.
 
+#![expect(clippy::disallowed_methods, reason = "property lists are encoded in memory, not in files")]
+
 use std::ffi::c_int;
 
 use hyperslab::serialized::SelectionFormat;
@@ -126,12 +128,20 @@ fn damaged(text: &'static str) -> Failure {
     Failure::new(codes::PLIST, codes::CANTDECODE, text)
 }
 
+/// Converts a property value to the type in which the encoding stores the value.
+///
+/// # Errors
+/// Fails if the value does not fit.
+pub fn narrow<A, B: TryFrom<A>>(value: A) -> Outcome<B> {
+    let text = "a property value is too large for its encoding";
+    B::try_from(value).map_err(|_| Failure::new(codes::PLIST, codes::CANTENCODE, text))
+}
+
 /// Appends a number without its leading zero bytes, after a byte with its length.
 fn put_short(bytes: &mut Vec<u8>, value: u64) {
-    let all = value.to_le_bytes();
-    let used = all.iter().rposition(|byte| *byte != 0).map_or(1, |last| last + 1);
-    bytes.push(u8::try_from(used).unwrap_or(u8::MAX));
-    bytes.extend(all.into_iter().take(used));
+    let used = (1..8_u8).find(|used| value >> (8 * used) == 0).unwrap_or(8);
+    bytes.push(used);
+    bytes.extend(value.to_le_bytes().into_iter().take(used.into()));
 }
 
 /// Returns the next `count` bytes of an encoded property list.
@@ -274,7 +284,7 @@ fn encode_fill(settings: &Settings, bytes: &mut Vec<u8>, _: SelectionFormat) -> 
         LayoutChoice::Contiguous | LayoutChoice::Virtual => 2,
         LayoutChoice::Chunked | LayoutChoice::Structured => 3,
     });
-    bytes.extend([allocation, it.fill_time].map(|time| u8::try_from(time).unwrap_or(0)));
+    bytes.extend([narrow::<_, u8>(allocation)?, narrow(it.fill_time)?]);
     match &it.fill {
         FillChoice::Default => bytes.extend(0_i64.to_le_bytes()),
         FillChoice::Undefined => bytes.extend((-1_i64).to_le_bytes()),
@@ -386,9 +396,9 @@ fn decode_links(settings: &mut Settings, stream: &mut Stream) -> Outcome<()> {
 
 fn encode_group(settings: &Settings, bytes: &mut Vec<u8>, _: SelectionFormat) -> Outcome<bool> {
     let Some(it) = group(settings) else { return Ok(false) };
-    bytes.extend(u32::try_from(it.local_heap_size).unwrap_or(u32::MAX).to_le_bytes());
+    bytes.extend(narrow::<_, u32>(it.local_heap_size)?.to_le_bytes());
     for value in [it.max_compact, it.min_dense, it.estimated_links, it.estimated_name_length] {
-        bytes.extend(u16::try_from(value).unwrap_or(u16::MAX).to_le_bytes());
+        bytes.extend(narrow::<_, u16>(value)?.to_le_bytes());
     }
     Ok(true)
 }

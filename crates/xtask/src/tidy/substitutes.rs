@@ -23,7 +23,7 @@ const THIS_FILE: &str = "crates/xtask/src/tidy/substitutes.rs";
 /// these numbers, never raise them.
 const CEILINGS: &[(&str, [usize; 3])] = &[
     // Many functions of C return counts as `int`, and empty texts for missing ones.
-    ("capi", [43, 37, 28]),
+    ("capi", [43, 35, 28]),
     ("check", [36, 2, 5]),
     ("cli", [40, 0, 0]),
     ("dataspace", [17, 1, 1]),
