@@ -166,7 +166,7 @@ export! {
     /// Returns whether a user-defined kind of identifiers exists.
     fn H5Itype_exists(kind: c_int) -> htri_t {
         if kind <= IdKind::EventSet as c_int {
-            return Err(Failure::bad_value("the kind of identifiers belongs to the library"));
+            return Err(Failure::bad_value("the identifier type is a type of the library, not a type that the program registered"));
         }
         Ok(htri_t::from(id::user::find(kind).is_some()))
     }

@@ -71,8 +71,7 @@ impl H5R_ref_t {
         self.data.iter().flat_map(|word| word.to_ne_bytes()).collect()
     }
 
-    /// Converts the bytes of an element in memory to the reference in memory form that they
-    /// contain.
+    /// Decodes a reference in memory form from the bytes of an element in memory.
     #[expect(clippy::host_endian_bytes, reason = "elements in memory have the byte order of the host")]
     pub fn of_bytes(element: &[u8]) -> Self {
         let mut data = [0; 8];

@@ -284,8 +284,8 @@ fn check<T>(pointer: *const T, count: usize, subject: &str) -> Outcome<()> {
 #[derive(Debug, Clone, Copy)]
 pub struct Data(*const c_void);
 
-/// An encoding in the caller's memory that the library reads step by step. Only the encoding itself
-/// states its length.
+/// An encoded datatype, dataspace or property list in the memory of the caller, which the library
+/// decodes step by step. Only the encoding itself states its length.
 #[derive(Debug)]
 pub struct Stream {
     /// The address of the next byte of the encoding.
@@ -295,7 +295,7 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// Returns a pointer to the next byte of the caller's encoding.
+    /// Returns a pointer to the first byte of the caller's encoding that is not decoded yet.
     pub fn rest(&self) -> Data {
         Data(self.next.cast())
     }

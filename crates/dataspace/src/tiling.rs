@@ -81,7 +81,7 @@ impl Tiling {
         Ok(Self { axes, extent, chunk, strides, shape })
     }
 
-    /// Returns the shape of the selection that the chunks divide: the number of selected
+    /// Returns the shape of the selection that is divided into chunks: the number of selected
     /// coordinates in each dimension.
     pub fn shape(&self) -> &[u64] {
         &self.shape

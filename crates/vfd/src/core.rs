@@ -79,8 +79,8 @@ impl Core {
         Self::with_options(name, bytes, CoreOptions::default())
     }
 
-    /// Creates a driver with options for a file in memory with the content `bytes`, which can
-    /// change. Ignores `options.backing_store`.
+    /// Creates a driver with options for a writable file in memory. The content of the file is
+    /// first `bytes`. Ignores `options.backing_store`.
     pub fn with_options(name: impl Into<String>, bytes: Vec<u8>, options: CoreOptions) -> Self {
         let storage = Storage::Growing { bytes: RwLock::new(bytes), increment: options.increment.max(1) };
         Self { name: name.into(), storage, backing: None }

@@ -11,8 +11,8 @@ use super::text;
 /// The largest number of objects in a digest.
 const MAX_OBJECTS: usize = 50_000;
 
-/// The largest number of names in a path that a digest prints. If a path has more names, the digest
-/// prints the last names.
+/// The largest number of names of a path that the command `digest` prints. If a path has more
+/// names, the command prints the last names.
 const MAX_NAMES: usize = 512;
 
 /// The objects of a file for a digest. Paths are built on demand. If every object stored its path,

@@ -28,10 +28,7 @@ pub(super) fn values(element: &Element, array: &dyn Array, nulls: &Nulls) -> Res
                     crate::typed::truth(value).context("a truth value must be `true` or `false`")?
                 }
                 Nulls::Absent if array.null_count() > 0 => {
-                    bail!(
-                        "a truth value is missing inside an array, list or structure, where HDF5 cannot \
-                         represent it"
-                    )
+                    bail!("a null truth value inside an array, list or structure cannot be stored in HDF5")
                 }
                 _ => false,
             };
@@ -79,7 +76,7 @@ pub(super) fn rows(
 fn lists(item: &Element, array: &dyn Array, nulls: &Nulls) -> Result<Vec<Value>> {
     match nulls {
         Nulls::Absent if array.null_count() > 0 => {
-            bail!("a list is missing inside an array, list or structure, where HDF5 cannot represent it")
+            bail!("a null list inside an array, list or structure cannot be stored in HDF5")
         }
         Nulls::Value(_) if array.null_count() > 0 => bail!("--null does not work for a column of lists"),
         _ => {}

@@ -111,7 +111,8 @@ pub(super) fn decode(input: &[u8], output: &mut Vec<u8>, limit: usize) -> Result
             (false, true) => Shuffle::Bits,
             (false, false) => Shuffle::None,
         },
-        codec: Codec::of_format(flags >> 5).ok_or_else(|| unsupported("the codec number in the header"))?,
+        codec: Codec::of_format(flags >> 5)
+            .ok_or_else(|| unsupported("the codec number in the header of a Blosc chunk"))?,
         is_split: flags & UNSPLIT_FLAG == 0,
     };
     output.clear();

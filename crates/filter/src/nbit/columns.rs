@@ -255,9 +255,9 @@ impl Columns {
 }
 
 impl Column {
-    /// Returns the nested repetitions (series of values at constant distances) that form an nbit
-    /// column in `count` elements, outermost first. Merges a series into the next one if no gaps
-    /// lie between them.
+    /// Returns the nested loops over the values of an nbit column, outermost first. An nbit column
+    /// is the same field of all `count` elements. Neighbouring loops without gaps between their
+    /// values become one loop.
     fn repeats(&self, columns: &Columns, count: usize) -> Vec<Repeat> {
         let bytes = columns.bytes.cast_signed();
         let mut joined: Vec<Repeat> = Vec::new();

@@ -56,7 +56,7 @@ impl<'b> PageHeader<'b> {
         let length = start
             .len()
             .checked_sub(reader.0.len())
-            .context("the header of a Parquet page ends before its start")?;
+            .context("the end of a Parquet page header lies before the start of the header")?;
         let (rest, after) =
             start.split_at_checked(length).context("the header of a Parquet page is incomplete")?;
         let levels = if kind == DATA_PAGE_V2 { levels.value() } else { Some(0) };

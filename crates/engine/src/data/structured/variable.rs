@@ -156,8 +156,8 @@ impl VariableFields {
         Ok(())
     }
 
-    /// Copies the variable-length items of `elements` from the chunk heap `heap` to the heap
-    /// `foreign`. Changes the variable-length descriptors in `elements`, which then refer to
+    /// Copies the variable-length items of `elements` from the heap of a structured chunk to the
+    /// heap `foreign` in memory. Changes the descriptors in `elements`, which then refer to
     /// `foreign`.
     ///
     /// # Errors

@@ -260,9 +260,9 @@ impl<C: DirtyChunk> DirtyChunks<C> {
         wanted.map(|(scaled, _)| scaled.clone()).collect()
     }
 
-    /// Returns the change number of the newest chunk among the oldest dirty chunks, to which a
-    /// flush is limited. A later change has a larger number. For flushes without this limit,
-    /// returns the largest possible number.
+    /// Returns the largest change number of the dirty chunks that a limited flush writes. Such a
+    /// flush writes only the oldest dirty chunks, and a later change has a larger number. For an
+    /// unlimited flush, returns the largest possible number.
     fn oldest(&self, due: Due) -> u64 {
         let Due::Oldest { mut keep } = due else { return u64::MAX };
         let idle = self.chunks.values().filter(|dirty| !dirty.encoding);

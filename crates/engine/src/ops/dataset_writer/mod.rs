@@ -338,7 +338,7 @@ impl DatasetWriter {
     pub(super) fn adopt(&mut self, edit: &mut Edit<'_>, chunks: &[(Dims, ChunkLocation)]) -> Result<()> {
         match self.chunked_mut() {
             Some(chunked) => chunked.table.insert(edit, chunks),
-            None => Err(Error::Misuse("the dataset has no chunks".into())),
+            None => Err(Error::Misuse("the layout of the dataset is not chunked".into())),
         }
     }
 

@@ -84,7 +84,8 @@ impl Space {
         }
     }
 
-    /// Returns whether the file has members that each have their own end.
+    /// Returns whether the file consists of several member files that each have an end of
+    /// allocation (multi and split drivers).
     pub(crate) fn has_members(&self) -> bool {
         !self.members.others.is_empty()
     }
