@@ -47,7 +47,7 @@ fn deep_files_take_little_memory() {
         &["h5copy", "-i", "deep.h5", "-o", "copied.h5", "-s", "/", "-d", "/g"],
     ] {
         let hyperslab = Program::new(env!("CARGO_BIN_EXE_hyperslab")).in_folder(folder.path());
-        let output = hyperslab.within_kibibytes(KIBIBYTES).within_seconds(300).run(arguments);
+        let output = hyperslab.within_kibibytes(KIBIBYTES).within_seconds(120).run(arguments);
         let errors = String::from_utf8_lossy(&output.stderr);
         let shown: String = errors.chars().take(300).collect();
         assert_eq!(output.status.signal(), None, "{arguments:?}: {shown}");
