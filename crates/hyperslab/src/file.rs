@@ -58,6 +58,18 @@ impl File {
         FileInfo::of(&self.root.file().container)
     }
 
+    /// Returns the name of the file as its driver states it. For a file on disk, the name is the
+    /// path by which the file was opened.
+    ///
+    /// ```
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
+    /// assert_eq!(hyperslab::File::open(path)?.file_name(), path);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    pub fn file_name(&self) -> &str {
+        self.root.file().container.store.name()
+    }
+
     /// Replaces the filters that can encode and decode the chunks of this file. Other handles of
     /// the file use the new filters too.
     ///

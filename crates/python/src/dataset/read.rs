@@ -1,0 +1,156 @@
+//! Reads of datasets.
+
+use hyperslab::IntoSelection;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::PyList;
+
+use super::{Dataset, sizes};
+use crate::elements::{self, Form, memory};
+use crate::errors::OrRaise;
+use crate::process::in_pool;
+use crate::selection::{Order, Selection};
+
+impl Dataset {
+    /// Reads the selected elements into a new array of the shape of the result.
+    pub(crate) fn read_selection<'py>(
+        &self,
+        py: Python<'py>,
+        selection: &Selection,
+        dtype: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let facade = self.facade()?;
+        let array = match dtype {
+            None => {
+                let native = self.native(py)?;
+                read_as(&facade, selection, native.dtype.bind(py), &native.form)?
+            }
+            Some(dtype) => {
+                let form = Form::new(dtype, facade.datatype())?;
+                read_as(&facade, selection, dtype, &form)?
+            }
+        };
+        match selection.order() {
+            None => Ok(array),
+            Some(orders) => rearrange(array, selection, orders),
+        }
+    }
+}
+
+/// Reads the selected elements into a new array. The coordinates of each dimension are ascending.
+fn read_as<'py>(
+    facade: &hyperslab::Dataset,
+    selection: &Selection,
+    dtype: &Bound<'py, PyAny>,
+    form: &Form,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = dtype.py();
+    let array = match selection.order() {
+        None => elements::empty(py, &sizes(selection.result())?, dtype)?,
+        Some(_) => elements::empty(py, &sizes(&selection.stored_shape())?, dtype)?,
+    };
+    let flat = form.is_plain();
+    let whole = selection.facade();
+    if flat {
+        let target = memory::bytes_mut(&array)?;
+        if !target.is_empty() {
+            py.detach(|| in_pool(|| facade.read_bytes(whole, &form.memory, target))).or_raise()?;
+        }
+    } else if selection.elements()? > 0 {
+        let stored = py.detach(|| in_pool(|| facade.read_stored(whole))).or_raise()?;
+        form.put(&array, stored)?;
+    }
+    Ok(array)
+}
+
+/// Puts the coordinates of an array that was read into the order of the subscript.
+fn rearrange<'py>(
+    mut array: Bound<'py, PyAny>,
+    selection: &Selection,
+    orders: &[Option<Order>],
+) -> PyResult<Bound<'py, PyAny>> {
+    for (axis, order) in orders.iter().enumerate() {
+        if let Some(order) = order {
+            let positions = PyList::new(array.py(), &order.read)?;
+            array = array.call_method1("take", (positions, axis))?;
+        }
+    }
+    let inner: Vec<usize> = array.getattr("shape")?.extract()?;
+    // The dtype of an array datatype adds its own dimensions.
+    let inner = inner.get(selection.kept().len()..).unwrap_or_default();
+    let shape: Vec<usize> = sizes(selection.result())?.iter().chain(inner).copied().collect();
+    array.call_method1("reshape", (shape,))
+}
+
+#[pymethods]
+impl Dataset {
+    /// Returns the selected elements as an array.
+    #[pyo3(signature = (selection, dtype=None))]
+    fn read<'py>(
+        &self,
+        py: Python<'py>,
+        selection: &Bound<'py, Selection>,
+        dtype: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.read_selection(py, selection.get(), dtype.filter(|dtype| !dtype.is_none()))
+    }
+
+    /// Reads the selected elements into an array, or into a part of the array.
+    #[pyo3(signature = (selection, target, part=None))]
+    fn read_into(
+        &self,
+        py: Python<'_>,
+        selection: &Bound<'_, Selection>,
+        target: &Bound<'_, PyAny>,
+        part: Option<&Bound<'_, Selection>>,
+    ) -> PyResult<()> {
+        let selection = selection.get();
+        let dtype = target.getattr("dtype")?;
+        let flags = target.getattr("flags")?;
+        if !flags.getattr("c_contiguous")?.extract::<bool>()? {
+            return Err(PyTypeError::new_err("Array must be C-contiguous"));
+        }
+        let facade = self.facade()?;
+        let form = Form::new(&dtype, facade.datatype())?;
+        let dims: Vec<u64> = target.getattr("shape")?.extract()?;
+        let part = part.map(|part| part.get().clone());
+        let part = part.map_or_else(|| Selection::from_facade(hyperslab::Selection::All, &dims).or_raise(), Ok)?;
+        if part.elements()? != selection.elements()? {
+            return Err(PyTypeError::new_err(format!(
+                "Can't broadcast {:?} -> {:?}",
+                selection.result(),
+                part.result()
+            )));
+        }
+        let all = matches!(part.facade(), hyperslab::Selection::All);
+        if all && form.is_plain() && selection.order().is_none() {
+            let bytes = memory::bytes_mut(target)?;
+            let selected = selection.facade();
+            return py.detach(|| in_pool(|| facade.read_bytes(selected, &form.memory, bytes))).or_raise();
+        }
+        let values = self.read_selection(py, selection, Some(&dtype))?;
+        scatter(py, &values, target, &part)
+    }
+}
+
+/// Assigns the elements of an array to the elements of another array that a selection selects.
+fn scatter(py: Python<'_>, values: &Bound<'_, PyAny>, target: &Bound<'_, PyAny>, part: &Selection) -> PyResult<()> {
+    let (facade, dims) = (part.facade(), part.dims());
+    if let Some(region) = facade.as_region(dims).map_err(Into::into).or_raise()? {
+        let slices = region.bounds().map(|(start, end)| {
+            let bounds = (isize::try_from(start)?, isize::try_from(end)?);
+            Ok(pyo3::types::PySlice::new(py, bounds.0, bounds.1, 1))
+        });
+        let slices = pyo3::types::PyTuple::new(py, slices.collect::<PyResult<Vec<_>>>()?)?;
+        let values = values.call_method1("reshape", (sizes(&region.count)?.to_vec(),))?;
+        return target.set_item(slices, values);
+    }
+    let selected = facade.into_selection(dims).or_raise()?;
+    let mut positions = Vec::new();
+    for run in selected.selection().linear_runs(dims).map_err(Into::into).or_raise()? {
+        positions.extend((0..run.length).map(|step| run.offset + step));
+    }
+    let positions = numpy::PyArray1::from_vec(py, positions);
+    let flat = target.call_method1("reshape", (-1,))?;
+    flat.set_item(positions, values.call_method1("reshape", (-1,))?)
+}

@@ -1,0 +1,1 @@
+//! Dimension scales.

@@ -1,0 +1,313 @@
+//! Subscripts.
+
+use hyperslab::{Hyperslab, IntoSelection, RegularHyperslab, Selection as Facade, SetOperation};
+use hyperslab_exact::to_u64;
+use numpy::{PyArrayDyn, PyArrayMethods};
+use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyEllipsis, PySlice, PyString, PyTuple};
+
+use super::{Dims, Order, Selection};
+use crate::errors::OrRaise;
+
+/// The coordinates that a subscript takes of one dimension.
+enum Item {
+    /// One coordinate. The result does not have the dimension.
+    One(u64),
+    /// A range: `count` coordinates from `start`, in steps of `step`, in descending order if
+    /// `reversed`.
+    Range { start: u64, step: u64, count: u64, reversed: bool },
+    /// Coordinates in any order.
+    List(Vec<u64>),
+}
+
+impl Selection {
+    /// Returns the selection of a subscript: integers, slices, `...`, index lists and masks for one
+    /// dimension each, or a mask of the whole shape.
+    pub(crate) fn parse(args: &Bound<'_, PyAny>, dims: &[u64]) -> PyResult<Self> {
+        let items = match args.cast::<PyTuple>() {
+            Ok(tuple) => tuple.iter().collect::<smallvec::SmallVec<[Bound<'_, PyAny>; 4]>>(),
+            Err(_) => std::iter::once(args.clone()).collect(),
+        };
+        if let [only] = items.as_slice()
+            && let Some(mask) = whole_mask(only, dims)?
+        {
+            return Ok(mask);
+        }
+        let ellipses = items.iter().filter(|item| item.is(PyEllipsis::get(item.py()))).count();
+        if ellipses > 1 {
+            return Err(PyValueError::new_err("Only one ellipsis may be used."));
+        }
+        let given = items.len() - ellipses;
+        if given > dims.len() {
+            let text = format!("{given} indexing arguments for {} dimensions", dims.len());
+            return Err(PyTypeError::new_err(text));
+        }
+        let mut parsed = smallvec::SmallVec::<[Item; 4]>::new();
+        let mut sizes = dims.iter();
+        for item in &items {
+            if item.is(PyEllipsis::get(item.py())) {
+                let skipped = sizes.by_ref().take(dims.len() - given);
+                parsed.extend(skipped.map(|size| Item::whole(*size)));
+            } else if let Some(size) = sizes.next() {
+                parsed.push(Item::parse(item, *size, parsed.len())?);
+            }
+        }
+        parsed.extend(sizes.map(|size| Item::whole(*size)));
+        Self::of_items(parsed, dims)
+    }
+
+    fn of_items(items: smallvec::SmallVec<[Item; 4]>, dims: &[u64]) -> PyResult<Self> {
+        let kept: Dims = items.iter().map(Item::len).collect();
+        let dropped = items.iter().any(|item| matches!(item, Item::One(_)));
+        let result = dropped.then(|| {
+            items.iter().filter(|item| !matches!(item, Item::One(_))).map(Item::len).collect::<Dims>()
+        });
+        let order = Item::orders(&items);
+        let facade = facade(&items, dims, &kept)?;
+        Ok(Self { dims: Dims::from_slice(dims), facade, result, kept, order })
+    }
+
+    /// Returns the selection of a subscript whose index lists are broadcast together.
+    pub(super) fn parse_points(args: &Bound<'_, PyAny>, dims: &[u64]) -> PyResult<Self> {
+        static BROADCAST: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+        let py = args.py();
+        if let Some(mask) = whole_mask(args, dims)? {
+            return Ok(mask);
+        }
+        let lists = match args.cast::<PyTuple>() {
+            Ok(tuple) => tuple.clone(),
+            Err(_) => PyTuple::new(py, [args])?,
+        };
+        if lists.len() != dims.len() {
+            return Err(PyTypeError::new_err(format!("{} index lists for {} dimensions", lists.len(), dims.len())));
+        }
+        let arrays = BROADCAST.import(py, "numpy", "broadcast_arrays")?.call1(&lists)?;
+        let mut shape = Dims::new();
+        let mut columns = Vec::new();
+        for (axis, (array, size)) in arrays.try_iter()?.zip(dims).enumerate() {
+            let array = array?;
+            shape = array.getattr("shape")?.extract::<Vec<u64>>()?.into();
+            let list: Vec<i64> = array.call_method0("ravel")?.extract()?;
+            let column = list.into_iter().map(|index| coordinate(index, *size, axis));
+            columns.push(column.collect::<PyResult<Vec<_>>>()?);
+        }
+        let points = hyperslab::Points::from_columns(&columns).map_err(Into::into).or_raise()?;
+        let kept = std::iter::once(to_u64(points.len())).collect();
+        let facade = if points.is_empty() { Facade::None } else { Facade::Points(points) };
+        Ok(Self { dims: Dims::from_slice(dims), facade, result: Some(shape), kept, order: None })
+    }
+}
+
+/// Returns the selection of a boolean mask of the whole shape; `None` for another subscript.
+fn whole_mask(item: &Bound<'_, PyAny>, dims: &[u64]) -> PyResult<Option<Selection>> {
+    let Ok(mask) = item.cast::<PyArrayDyn<bool>>() else { return Ok(None) };
+    let mask = mask.readonly();
+    let mask = mask.as_array();
+    if mask.ndim() == 1 && dims.len() > 1 {
+        return Ok(None);
+    }
+    if mask.ndim() != dims.len() || !mask.shape().iter().map(|size| to_u64(*size)).eq(dims.iter().copied()) {
+        return Err(PyTypeError::new_err("Boolean indexing array has incompatible shape"));
+    }
+    let selected = (&mask).into_selection(dims).or_raise()?;
+    let facade = selected.selection().clone();
+    let count = facade.element_count(dims).map_err(Into::into).or_raise()?;
+    let kept = std::iter::once(count).collect();
+    Ok(Some(Selection { dims: Dims::from_slice(dims), facade, result: None, kept, order: None }))
+}
+
+/// Returns the coordinate of an index in a dimension of `size` coordinates.
+fn coordinate(index: i64, size: u64, axis: usize) -> PyResult<u64> {
+    let found = match u64::try_from(index) {
+        Ok(index) => Some(index).filter(|index| *index < size),
+        Err(_) => size.checked_sub(index.unsigned_abs()),
+    };
+    found.ok_or_else(|| match size {
+        0 => PyIndexError::new_err(format!("Index ({index}) out of range for empty dimension {axis}")),
+        _ => PyIndexError::new_err(format!("Index ({index}) out of range for (0-{})", size - 1)),
+    })
+}
+
+impl Item {
+    fn whole(size: u64) -> Self {
+        Self::Range { start: 0, step: 1, count: size, reversed: false }
+    }
+
+    fn parse(item: &Bound<'_, PyAny>, size: u64, axis: usize) -> PyResult<Self> {
+        if let Ok(index) = item.extract::<i64>()
+            && !item.is_instance_of::<pyo3::types::PyBool>()
+        {
+            return Ok(Self::One(coordinate(index, size, axis)?));
+        }
+        if let Ok(slice) = item.cast::<PySlice>() {
+            return Self::slice(slice, size);
+        }
+        if item.is_instance_of::<PyString>() {
+            return Err(PyTypeError::new_err("Field names only allowed for compound types"));
+        }
+        Self::list(item, size, axis)
+    }
+
+    fn slice(slice: &Bound<'_, PySlice>, size: u64) -> PyResult<Self> {
+        let indices = slice.indices(isize::try_from(size)?)?;
+        let count = to_u64(usize::try_from(indices.slicelength)?);
+        let step = to_u64(indices.step.unsigned_abs());
+        let first = u64::try_from(indices.start).unwrap_or(0); // A start of -1 belongs to an empty slice.
+        if indices.step >= 0 {
+            return Ok(Self::Range { start: first, step, count, reversed: false });
+        }
+        let distance = count.checked_sub(1).and_then(|steps| steps.checked_mul(step));
+        let start = distance.and_then(|distance| first.checked_sub(distance)).unwrap_or(0); // As above.
+        Ok(Self::Range { start, step, count, reversed: count > 1 })
+    }
+
+    /// Returns the coordinates of an index list or a mask for one dimension.
+    fn list(item: &Bound<'_, PyAny>, size: u64, axis: usize) -> PyResult<Self> {
+        static AS_ARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+        let py = item.py();
+        let wrong = || PyTypeError::new_err(format!("Illegal index \"{item}\" (a slice, index list or mask is needed)"));
+        if item.is_none() {
+            return Err(wrong());
+        }
+        let array = AS_ARRAY.import(py, "numpy", "asarray")?.call1((item,))?;
+        let kind: char = array.getattr("dtype")?.getattr("kind")?.extract()?;
+        let shape: Vec<u64> = array.getattr("shape")?.extract()?;
+        let [length] = shape.as_slice() else { return Err(wrong()) };
+        match kind {
+            'b' => {
+                if *length != size {
+                    return Err(PyTypeError::new_err("Boolean indexing array has incompatible shape"));
+                }
+                let mask: Vec<bool> = array.extract()?;
+                let selected = (0..).zip(mask).filter(|(_, selected)| *selected);
+                Ok(Self::List(selected.map(|(index, _)| index).collect()))
+            }
+            'i' | 'u' => {
+                let indices: Vec<i64> = array.call_method1("astype", ("int64",))?.extract()?;
+                let indices = indices.into_iter().map(|index| coordinate(index, size, axis));
+                Ok(Self::List(indices.collect::<PyResult<_>>()?))
+            }
+            _ if *length == 0 => Ok(Self::List(Vec::new())),
+            _ => Err(wrong()),
+        }
+    }
+
+    fn len(&self) -> u64 {
+        match self {
+            Self::One(_) => 1,
+            Self::Range { count, .. } => *count,
+            Self::List(list) => to_u64(list.len()),
+        }
+    }
+
+    /// Returns the orders of the dimensions; `None` if all are ascending.
+    fn orders(items: &[Self]) -> Option<Box<[Option<Order>]>> {
+        let orders: Vec<_> = items.iter().map(Self::order).collect();
+        orders.iter().any(Option::is_some).then(|| orders.into())
+    }
+
+    fn order(&self) -> Option<Order> {
+        match self {
+            Self::Range { count, reversed: true, .. } => {
+                let positions: Vec<usize> = (0..usize::try_from(*count).ok()?).rev().collect();
+                Some(Order { read: positions.clone(), write: positions })
+            }
+            Self::List(list) if !list.is_sorted_by(|a, b| a < b) => {
+                let sorted = sorted(list);
+                let read = list.iter().filter_map(|index| sorted.binary_search(index).ok()).collect::<Vec<_>>();
+                let mut write = vec![0; sorted.len()];
+                for (at, position) in read.iter().enumerate() {
+                    if let Some(last) = write.get_mut(*position) {
+                        *last = at;
+                    }
+                }
+                Some(Order { read, write })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Returns the coordinates of a list in ascending order, each once.
+fn sorted(list: &[u64]) -> Vec<u64> {
+    let mut sorted = list.to_vec();
+    sorted.sort_unstable();
+    sorted.dedup();
+    sorted
+}
+
+/// Returns the façade selection of the coordinates of all dimensions.
+fn facade(items: &[Item], dims: &[u64], kept: &[u64]) -> PyResult<Facade> {
+    if kept.contains(&0) {
+        return Ok(Facade::None);
+    }
+    let whole = items.iter().zip(dims).all(|(item, size)| match item {
+        Item::Range { start: 0, step: 1, count, .. } => count == size,
+        _ => false,
+    });
+    if whole {
+        return Ok(Facade::All);
+    }
+    if items.iter().any(|item| matches!(item, Item::List(_))) {
+        return lists(items, dims);
+    }
+    Ok(Facade::Hyperslab(Hyperslab::Regular(regular(items))))
+}
+
+/// Returns the regular hyperslab of coordinates without lists.
+fn regular(items: &[Item]) -> RegularHyperslab {
+    let part = |pick: &dyn Fn(u64, u64, u64) -> u64| -> Dims {
+        items
+            .iter()
+            .map(|item| match item {
+                Item::One(index) => pick(*index, 1, 1),
+                Item::Range { start, step, count, .. } => pick(*start, *step, *count),
+                // Lists of other dimensions restrict the selection later.
+                Item::List(list) => pick(list.iter().min().copied().unwrap_or(0), 1, 1),
+            })
+            .collect()
+    };
+    let start = part(&|start, _, _| start);
+    if items.iter().all(|item| !matches!(item, Item::Range { step: 2.., .. })) {
+        return RegularHyperslab::region(&start, &part(&|_, _, count| count));
+    }
+    RegularHyperslab::strided(&start, &part(&|_, step, _| step), &part(&|_, _, count| count))
+}
+
+/// Returns the selection of coordinates of which some are lists: the common elements of the
+/// selections of each list.
+fn lists(items: &[Item], dims: &[u64]) -> PyResult<Facade> {
+    let mut whole = Vec::with_capacity(items.len());
+    for (item, size) in items.iter().zip(dims) {
+        whole.push(match item {
+            Item::List(_) => Item::whole(*size),
+            Item::One(index) => Item::Range { start: *index, step: 1, count: 1, reversed: false },
+            Item::Range { start, step, count, .. } => {
+                Item::Range { start: *start, step: *step, count: *count, reversed: false }
+            }
+        });
+    }
+    let mut selection: Option<Facade> = None;
+    for (axis, item) in items.iter().enumerate() {
+        let Item::List(list) = item else { continue };
+        let slices: Vec<hyperslab::Slice> = whole
+            .iter()
+            .enumerate()
+            .map(|(other, range)| match range {
+                _ if other == axis => hyperslab::Slice::from(sorted(list)),
+                Item::Range { start, step, count, .. } => {
+                    hyperslab::Slice::from(*start..start + (count - 1) * step + 1).step(*step)
+                }
+                _ => hyperslab::Slice::from(..),
+            })
+            .collect();
+        let part = slices.into_selection(dims).or_raise()?.selection().clone();
+        selection = Some(match selection {
+            None => part,
+            Some(found) => found.combine(SetOperation::And, &part, dims).map_err(Into::into).or_raise()?,
+        });
+    }
+    Ok(selection.unwrap_or(Facade::All))
+}
