@@ -1,174 +1,131 @@
-"""The common part of groups, datasets and committed datatypes."""
+"""The base of files, groups, datasets and committed datatypes."""
+
+from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator, KeysView, Mapping, MutableMapping, ValuesView
-from collections.abc import ItemsView as _ItemsView
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import ItemsView, Iterator, KeysView, Mapping, MutableMapping, ValuesView
+from typing import TYPE_CHECKING, Any
 
 from . import _hyperslab as core
-from ._empty import Empty, product
 
 if TYPE_CHECKING:
     from ._attributes import AttributeManager
     from ._file import File
-    from ._regions import RegionProxy
-
-__all__ = ["Empty", "HLObject", "product", "wrap"]
-
-_NO_OPTIONS: Mapping[str, Any] = {}
-_CLASSES: dict[type, type["HLObject"]] = {}
+    from ._group import Group
 
 
-def register_class(handle_class: type, public_class: type["HLObject"]) -> None:
-    """Make ``public_class`` the class of the objects with handles of ``handle_class``."""
-    _CLASSES[handle_class] = public_class
-
-
-def class_of(handle: core.Object) -> type["HLObject"]:
-    """Return the public class of the object of a handle."""
-    return _CLASSES[type(handle)]
-
-
-def wrap(handle: core.Object, options: Mapping[str, Any] = _NO_OPTIONS) -> Any:
-    """Return the public object of a handle in a file that was opened with ``options``."""
-    cls = _CLASSES[type(handle)]
-    made = cls.__new__(cls)
-    made._handle = handle
-    made._options = options
-    return made
-
-
-def handle_of(identifier: Any, expected: type, name: str) -> core.Object:
-    """Return the handle of a low-level identifier, which must be of the expected class."""
-    handle = getattr(identifier, "handle", None)
-    if not isinstance(handle, expected):
-        raise ValueError(f"{identifier!r} is not a {name}")
-    return handle
+def handle_of(obj: Any) -> Any:
+    """Return the handle of an object, of an identifier of ``hyperslab.low``, or of a handle."""
+    return getattr(obj, "_handle", obj)
 
 
 class HLObject:
-    """An object of a file."""
+    """An object of a file: the base of ``Group``, ``Dataset`` and ``Datatype``."""
 
     _handle: Any
-    _options: Mapping[str, Any] = _NO_OPTIONS
-    _access: Mapping[str, Any] = _NO_OPTIONS
 
-    @property
-    def file(self) -> "File":
-        """The file of the object."""
-        from ._file import File
-
-        return File._adopt(self._handle.file, self._options)
-
-    @property
-    def name(self) -> str | None:
-        """The absolute path of the object; None for an object without a link."""
-        handle = self._handle
-        if not handle.is_open:
-            return None
-        found: str | None = handle.name
-        return found
-
-    @property
-    def parent(self) -> Any:
-        """The group with the link of the object."""
-        name = self.name
-        if name is None:
-            raise ValueError("Parent of an anonymous object is undefined")
-        return self.file[posixpath.dirname(name)]
+    def __init__(self, oid: Any) -> None:
+        self._handle = handle_of(oid)
 
     @property
     def id(self) -> Any:
-        """The low-level identifier of the object."""
-        from .low._ids import identifier
+        """The identifier of the object, with the low-level calls of h5py."""
+        from .low import identifier
 
-        return identifier(self._handle, self._options, self._access)
+        return identifier(self._handle)
 
     @property
-    def _id(self) -> Any:
-        return self.id
+    def file(self) -> File:
+        """The file of the object."""
+        from ._file import File
+
+        return File(self._handle.file)
+
+    @property
+    def name(self) -> str | None:
+        """The absolute path of the object; None if the object has no link."""
+        name: str | None = self._handle.name
+        return name
+
+    @property
+    def parent(self) -> Group:
+        """The group that contains the object."""
+        name = self.name
+        if name is None:
+            raise ValueError("Parent of an anonymous object is undefined")
+        return self.file[posixpath.dirname(name)]  # type: ignore[no-any-return]
 
     @property
     def ref(self) -> core.Reference:
         """A reference to the object."""
-        reference: core.Reference = self._handle.reference()
-        return reference
+        return self._handle.reference()  # type: ignore[no-any-return]
 
     @property
-    def regionref(self) -> "RegionProxy":
-        """The maker of references to elements: ``dataset.regionref[0:10]``."""
-        from ._regions import RegionProxy
+    def regionref(self) -> Any:
+        """A maker of references to selected elements of the dataset."""
+        from ._selections import RegionProxy
 
         return RegionProxy(self)
 
-    @cached_property
-    def attrs(self) -> "AttributeManager":
+    @property
+    def attrs(self) -> AttributeManager:
         """The attributes of the object."""
         from ._attributes import AttributeManager
 
         return AttributeManager(self)
 
+    def __hash__(self) -> int:
+        return hash(self._handle.number)
+
+    def __eq__(self, other: object) -> bool:
+        if not hasattr(other, "_handle"):
+            return NotImplemented
+        try:
+            return bool(self._handle.number == other._handle.number)
+        except (ValueError, AttributeError):
+            return self is other
+
     def __bool__(self) -> bool:
         return bool(self._handle.is_open)
 
-    def __eq__(self, other: object) -> bool:
-        if self is other:
-            return True
-        if not isinstance(other, HLObject):
-            return NotImplemented
-        mine, yours = self._handle, other._handle
-        return bool(mine.is_open and yours.is_open and mine.same(yours))
-
-    def __hash__(self) -> int:
-        handle = self._handle
-        return hash((handle.file.identity, handle.address))
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        raise TypeError("h5py objects cannot be pickled")
 
     def __reduce__(self) -> Any:
         from ._pickling import reduce_object
 
         return reduce_object(self)
 
-    def __copy__(self) -> Self:
-        made: Self = wrap(self._handle, self._options)
-        return made
-
 
 class KeysViewHDF5(KeysView[str]):
-    """The names of a mapping."""
-
-    _mapping: Any
+    """The names of a group or of attributes."""
 
     def __str__(self) -> str:
         return f"<KeysViewHDF5 {list(self)}>"
 
-    def __reversed__(self) -> Iterator[str]:
-        yield from reversed(self._mapping)
-
     __repr__ = __str__
+
+    def __reversed__(self) -> Iterator[str]:
+        return reversed(list(self._mapping))
 
 
 class ValuesViewHDF5(ValuesView[Any]):
-    """The values of a mapping."""
-
-    _mapping: Any
+    """The members of a group or the values of attributes."""
 
     def __contains__(self, value: object) -> bool:
-        return any(value == self._mapping.get(key) for key in self._mapping)
+        return any(self._mapping.get(key) == value for key in self._mapping)
 
     def __iter__(self) -> Iterator[Any]:
         for key in self._mapping:
             yield self._mapping.get(key)
 
     def __reversed__(self) -> Iterator[Any]:
-        for key in reversed(self._mapping):
+        for key in reversed(list(self._mapping)):
             yield self._mapping.get(key)
 
 
-class ItemsViewHDF5(_ItemsView[str, Any]):
-    """The names and values of a mapping."""
-
-    _mapping: Any
+class ItemsViewHDF5(ItemsView[str, Any]):
+    """The names and members of a group, or the names and values of attributes."""
 
     def __contains__(self, item: object) -> bool:
         if not isinstance(item, tuple) or len(item) != 2:
@@ -181,24 +138,28 @@ class ItemsViewHDF5(_ItemsView[str, Any]):
             yield key, self._mapping.get(key)
 
     def __reversed__(self) -> Iterator[tuple[str, Any]]:
-        for key in reversed(self._mapping):
+        for key in reversed(list(self._mapping)):
             yield key, self._mapping.get(key)
 
 
-class MutableMappingHDF5(MutableMapping[str, Any]):
-    """A mapping with names in a file."""
+class MappingHDF5(Mapping[str, Any]):
+    """A mapping with views that show their names."""
 
     def keys(self) -> KeysViewHDF5:
         """Return a view of the names."""
         return KeysViewHDF5(self)
 
-    def values(self) -> ValuesViewHDF5:
+    def values(self) -> ValuesViewHDF5:  # type: ignore[override]
         """Return a view of the values."""
         return ValuesViewHDF5(self)
 
-    def items(self) -> ItemsViewHDF5:
-        """Return a view of the names and values."""
+    def items(self) -> ItemsViewHDF5:  # type: ignore[override]
+        """Return a view of names and values."""
         return ItemsViewHDF5(self)
 
     def _ipython_key_completions_(self) -> list[str]:
         return sorted(self.keys())
+
+
+class MutableMappingHDF5(MappingHDF5, MutableMapping[str, Any]):
+    """A mapping that can change."""

@@ -1,173 +1,149 @@
-"""NumPy dtypes that stand for HDF5 datatypes which NumPy lacks, by metadata."""
+"""NumPy dtypes for HDF5 datatypes that NumPy lacks. The metadata of a dtype name the datatype."""
 
-from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple
+from __future__ import annotations
+
+from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from ._config import get_config
-from ._hyperslab import Reference, RegionReference, Type
-
-Encoding = Literal["utf-8", "ascii"]
+from ._hyperslab import Reference, RegionReference
 
 
-class string_info(NamedTuple):
-    """The encoding of a text datatype, and its length in bytes or None for variable length."""
+class string_info(NamedTuple):  # noqa: N801 - the name of h5py
+    """The encoding and the length in bytes of a string dtype. A length of None is variable."""
 
     encoding: str
     length: int | None
 
 
-def _metadata(dtype: Any) -> Mapping[str, Any]:
-    found = np.dtype(dtype).metadata
-    return {} if found is None else found
-
-
 def string_dtype(encoding: str = "utf-8", length: int | None = None) -> np.dtype[Any]:
-    """Return the dtype of texts, of variable length or of ``length`` bytes."""
-    normal = encoding.lower().replace("utf8", "utf-8")
-    if normal not in ("utf-8", "ascii"):
+    """Return a dtype for strings: of ``length`` bytes, or of variable length.
+
+    >>> import hyperslab
+    >>> hyperslab.check_string_dtype(hyperslab.string_dtype("ascii", 8))
+    string_info(encoding='ascii', length=8)
+    """
+    encoding = encoding.lower().replace("_", "-")
+    if encoding == "utf8":
+        encoding = "utf-8"
+    if encoding not in {"ascii", "utf-8"}:
         raise ValueError(f"Invalid encoding ({encoding!r}); 'utf-8' or 'ascii' allowed")
-    if length is None:
-        return np.dtype("O", metadata={"vlen": str if normal == "utf-8" else bytes})
-    if isinstance(length, (int, np.integer)):
-        return np.dtype(f"S{int(length)}", metadata={"h5py_encoding": normal})
-    raise TypeError(f"length must be an integer or None, not {length!r}")
+    if isinstance(length, (int, np.integer)) and not isinstance(length, bool):
+        return np.dtype(f"S{int(length)}", metadata={"h5py_encoding": encoding})
+    if length is not None:
+        raise TypeError("length must be integer or None")
+    return np.dtype("O", metadata={"vlen": bytes if encoding == "ascii" else str})
+
+
+def check_string_dtype(dt: np.dtype[Any]) -> string_info | None:
+    """Return encoding and length of a string dtype; None for another dtype."""
+    vlen = check_vlen_dtype(dt)
+    if vlen is str:
+        return string_info("utf-8", None)
+    if vlen is bytes:
+        return string_info("ascii", None)
+    if dt.kind == "T":
+        return string_info("utf-8", None)
+    if dt.kind == "S":
+        encoding = (dt.metadata or {}).get("h5py_encoding", "ascii")
+        return string_info(encoding, dt.itemsize)
+    return None
 
 
 def vlen_dtype(basetype: Any) -> np.dtype[Any]:
-    """Return the dtype of sequences of variable length."""
+    """Return a dtype for sequences of variable length. Each element is an array of ``basetype``."""
     return np.dtype("O", metadata={"vlen": basetype})
 
 
-def enum_dtype(values_dict: Mapping[str, int], basetype: npt.DTypeLike = np.uint8) -> np.dtype[Any]:
-    """Return the dtype of an enumeration with integers of ``basetype``."""
-    base = np.dtype(basetype)
-    if not np.issubdtype(base, np.integer):
+def check_vlen_dtype(dt: Any) -> Any:
+    """Return the dtype of the items of a sequence dtype; None for another dtype."""
+    return (getattr(dt, "metadata", None) or {}).get("vlen")
+
+
+def enum_dtype(values_dict: dict[str, int], basetype: Any = np.uint8) -> np.dtype[Any]:
+    """Return a dtype for an enumeration: a dict of names and integer values."""
+    dt = np.dtype(basetype)
+    if not np.issubdtype(dt, np.integer):
         raise TypeError("Only integer types can be used as enums")
-    return np.dtype(base, metadata={"enum": values_dict})
+    return np.dtype(dt, metadata={"enum": values_dict})
 
 
-def opaque_dtype(np_dtype: npt.DTypeLike) -> np.dtype[Any]:
-    """Return a dtype whose elements are stored as opaque bytes with the name of the dtype as tag."""
-    dtype = np.dtype(np_dtype)
-    if np.issubdtype(dtype, np.object_):
+def check_enum_dtype(dt: Any) -> dict[str, int] | None:
+    """Return the names and values of an enumeration dtype; None for another dtype."""
+    return (getattr(dt, "metadata", None) or {}).get("enum")
+
+
+def opaque_dtype(np_dtype: Any) -> np.dtype[Any]:
+    """Return a dtype whose elements HDF5 stores as opaque bytes, with a tag that names the dtype."""
+    dt = np.dtype(np_dtype)
+    if np.issubdtype(dt, np.object_):
         raise TypeError("Cannot store numpy object arrays as opaque data")
-    if dtype.names is not None:
+    if dt.names is not None:
         raise TypeError("Cannot store numpy structured arrays as opaque data")
-    if dtype.subdtype is not None:
+    if dt.subdtype is not None:
         raise TypeError("Cannot store numpy sub-array dtype as opaque data")
-    if dtype.itemsize == 0:
+    if dt.itemsize == 0:
         raise TypeError("dtype for opaque data must have explicit size")
-    return np.dtype(dtype, metadata={"h5py_opaque": True})
+    return np.dtype(dt, metadata={"h5py_opaque": True})
+
+
+def check_opaque_dtype(dt: Any) -> bool:
+    """Return whether a dtype is stored as opaque bytes."""
+    return bool((getattr(dt, "metadata", None) or {}).get("h5py_opaque", False))
 
 
 ref_dtype: np.dtype[Any] = np.dtype("O", metadata={"ref": Reference})
 regionref_dtype: np.dtype[Any] = np.dtype("O", metadata={"ref": RegionReference})
 
 
-def complex_compat_dtype(complex_dtype: npt.DTypeLike) -> np.dtype[Any]:
-    """Return the compound dtype with the two members that store complex numbers."""
-    dtype = np.dtype(complex_dtype)
-    if dtype.kind != "c":
-        raise TypeError(f"Not a complex dtype: {dtype!r}")
-    part = np.dtype(f"f{dtype.itemsize // 2}").newbyteorder(dtype.byteorder)
-    real, imaginary = get_config().complex_names
-    return np.dtype([(real, part), (imaginary, part)])
+def check_ref_dtype(dt: Any) -> type | None:
+    """Return the class of the references of a dtype; None for another dtype."""
+    return (getattr(dt, "metadata", None) or {}).get("ref")
 
 
 def special_dtype(**kwds: Any) -> np.dtype[Any]:
-    """Return a dtype by one keyword: ``vlen``, ``enum=(base, values)`` or ``ref``."""
+    """Return a dtype by one keyword: ``vlen=base``, ``enum=(base, names)`` or ``ref=class``."""
     if len(kwds) != 1:
         raise TypeError("Exactly one keyword may be provided")
-    name, value = kwds.popitem()
+    name, param = kwds.popitem()
     if name == "vlen":
-        return np.dtype("O", metadata={"vlen": value})
+        return np.dtype("O", metadata={"vlen": param})
     if name == "enum":
         try:
-            base, values = value
+            base, values = param
         except (TypeError, ValueError):
             raise TypeError("Enums must be created from a 2-tuple (basetype, values_dict)") from None
         return enum_dtype(values, base)
     if name == "ref":
-        if value not in (Reference, RegionReference):
+        if param not in (Reference, RegionReference):
             raise ValueError("Ref class must be Reference or RegionReference")
-        return ref_dtype if value is Reference else regionref_dtype
-    raise TypeError(f'Unknown special type "{name}"')
-
-
-def check_vlen_dtype(dt: Any) -> Any:
-    """Return the type of the items of sequences of variable length; None for other dtypes."""
-    try:
-        return _metadata(dt).get("vlen")
-    except TypeError:
-        return None
-
-
-def check_string_dtype(dt: Any) -> string_info | None:
-    """Return encoding and length of a text dtype; None for other dtypes."""
-    base = check_vlen_dtype(dt)
-    if base is str:
-        return string_info("utf-8", None)
-    if base is bytes:
-        return string_info("ascii", None)
-    if dt.kind == "S":
-        return string_info(_metadata(dt).get("h5py_encoding", "ascii"), dt.itemsize)
-    return None
-
-
-def check_enum_dtype(dt: Any) -> Mapping[str, int] | None:
-    """Return names and values of an enumeration; None for other dtypes."""
-    return _metadata(dt).get("enum")
-
-
-def check_opaque_dtype(dt: Any) -> bool:
-    """Return True for a dtype whose elements are stored as opaque bytes."""
-    return bool(_metadata(dt).get("h5py_opaque", False))
-
-
-def check_ref_dtype(dt: Any) -> type[Reference] | type[RegionReference] | None:
-    """Return the class of the references of a dtype; None for other dtypes."""
-    return _metadata(dt).get("ref")
-
-
-def check_complex_dtype(dt: Any) -> np.dtype[Any] | None:
-    """Return the complex dtype that a dtype stores; None for other dtypes."""
-    dtype = np.dtype(dt)
-    if dtype.kind == "c":
-        return dtype
-    if dtype.names != get_config().complex_names or dtype.fields is None:
-        return None
-    first, second = (dtype.fields[name][0] for name in dtype.names)
-    if first != second or first.kind != "f" or dtype.itemsize != 2 * first.itemsize:
-        return None
-    try:
-        return np.dtype(f"c{dtype.itemsize}").newbyteorder(first.byteorder)
-    except TypeError:
-        return None
+        return ref_dtype if param is Reference else regionref_dtype
+    raise TypeError(f"Unknown special type {name!r}")
 
 
 def check_dtype(**kwds: Any) -> Any:
-    """Return what a dtype stands for, by one keyword: ``vlen``, ``enum`` or ``ref``."""
+    """Return what a dtype describes, by one keyword: ``vlen=dt``, ``enum=dt`` or ``ref=dt``."""
     if len(kwds) != 1:
         raise TypeError("Exactly one keyword may be provided")
-    name, dtype = kwds.popitem()
+    name, dt = kwds.popitem()
     if name not in ("vlen", "enum", "ref"):
-        raise ValueError(f'Unknown special type "{name}"')
-    return _metadata(dtype).get(name)
+        raise TypeError(f"Unknown special type {name!r}")
+    return (getattr(dt, "metadata", None) or {}).get(name)
 
 
-def stored_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Return the dtype of the texts of variable length for NumPy's StringDType, and other dtypes as they are."""
-    return string_dtype() if dtype.kind == "T" else dtype
+def has_objects(dt: np.dtype[Any]) -> bool:
+    """Return whether elements of a dtype contain Python objects."""
+    return bool(dt.hasobject)
 
 
-def type_of(dtype: np.dtype[Any]) -> Type:
-    """Return the datatype that stores elements of a dtype."""
-    stored = stored_dtype(dtype)
-    if stored.kind == "U":
-        raise TypeError(f"No conversion path for dtype: {stored!r}")
-    if stored.kind == "O" and not stored.metadata:
-        raise TypeError(f"Object dtype {stored!r} has no native HDF5 equivalent")
-    return Type.of(stored)
+def guess_dtype(data: Any) -> np.dtype[Any] | None:
+    """Return the dtype of texts and references, which NumPy stores as plain objects."""
+    if isinstance(data, Reference):
+        return ref_dtype
+    if isinstance(data, RegionReference):
+        return regionref_dtype
+    if type(data) is bytes:
+        return string_dtype("ascii")
+    if type(data) is str:
+        return string_dtype()
+    return None

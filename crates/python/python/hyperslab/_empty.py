@@ -1,40 +1,41 @@
-"""Values and shapes of the null dataspace."""
+"""Datasets and attributes without elements."""
 
-from collections.abc import Iterable
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 
 class Empty:
-    """The value of a dataset or an attribute that has a datatype but no dataspace for elements."""
+    """The value of a dataset or attribute with a null dataspace: a dtype without elements.
 
-    __slots__ = ("_dtype",)
+    >>> import hyperslab
+    >>> hyperslab.Empty("f8").dtype
+    dtype('float64')
+    """
 
     shape = None
     size = None
 
-    def __init__(self, dtype: npt.DTypeLike) -> None:
+    def __init__(self, dtype: Any) -> None:
         self._dtype = np.dtype(dtype)
 
     @property
     def dtype(self) -> np.dtype[Any]:
+        """The dtype of the elements that there are not."""
         return self._dtype
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Empty) and self._dtype == other._dtype
+        return isinstance(other, Empty) and self.dtype == other.dtype
 
     def __hash__(self) -> int:
-        return hash(("Empty", self._dtype))
+        return hash(self.dtype)
 
     def __repr__(self) -> str:
-        return f"Empty(dtype={self._dtype!r})"
+        return f"Empty(dtype={self.dtype!r})"
 
 
-def product(numbers: Iterable[int]) -> int:
-    """Return the product of integers, without overflow."""
-    result = 1
-    for number in numbers:
-        result *= int(number)
-    return result
+def is_empty_dataspace(obj: Any) -> bool:
+    """Return whether an object with a shape has a null dataspace."""
+    return obj.shape is None

@@ -1,23 +1,24 @@
-"""The kinds of links."""
+"""Links as values."""
 
+from __future__ import annotations
+
+import os
 from typing import Any
-
-from ._names import file_name, text_name
 
 
 class HardLink:
-    """A link that is a name of an object."""
+    """A hard link, as ``Group.get(name, getlink=True)`` returns it."""
 
 
 class SoftLink:
     """A link to a path of the same file."""
 
-    def __init__(self, path: str | bytes) -> None:
-        self._path = text_name(path) if isinstance(path, bytes) else str(path)
+    def __init__(self, path: str) -> None:
+        self._path = str(path)
 
     @property
     def path(self) -> str:
-        """The path, which may have no object."""
+        """The path to which the link leads."""
         return self._path
 
     def __repr__(self) -> str:
@@ -27,40 +28,23 @@ class SoftLink:
 class ExternalLink:
     """A link to a path of another file."""
 
-    def __init__(self, filename: Any, path: str | bytes) -> None:
-        self._filename = file_name(filename)
-        self._path = text_name(path) if isinstance(path, bytes) else str(path)
+    def __init__(self, filename: Any, path: Any) -> None:
+        self._filename = os.fspath(filename)
+        self._path = path
 
     @property
-    def path(self) -> str:
+    def path(self) -> Any:
         """The path in the other file."""
         return self._path
 
     @property
     def filename(self) -> str:
         """The name of the other file."""
-        return self._filename
+        return os.fsdecode(self._filename)
 
     def __repr__(self) -> str:
-        return f'<ExternalLink to "{self.path}" in file "{self.filename}"'
+        return f'<ExternalLink to "{self.path}" in file "{self.filename}">'
 
 
-def link_object(parts: tuple[Any, ...]) -> HardLink | SoftLink | ExternalLink:
-    """Return the link that the core describes."""
-    match parts:
-        case ("hard",):
-            return HardLink()
-        case ("soft", path):
-            return SoftLink(path)
-        case ("external", filename, path):
-            return ExternalLink(filename, path)
-    raise TypeError(f"Unknown link type: {parts[0]}")
-
-
-def link_class(parts: tuple[Any, ...]) -> type:
-    """Return the class of the link that the core describes."""
-    classes: dict[str, type] = {"hard": HardLink, "soft": SoftLink, "external": ExternalLink}
-    try:
-        return classes[parts[0]]
-    except KeyError:
-        raise TypeError(f"Unknown link type: {parts[0]}") from None
+class UserLink:
+    """A user-defined link."""

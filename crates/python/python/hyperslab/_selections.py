@@ -1,15 +1,52 @@
-"""Subscripts beyond those that the core reads: regions, multi-block slices, masks in datasets."""
+"""Selections of elements beyond subscripts."""
+
+from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from ._hyperslab import RegionReference, Selection
+from . import _hyperslab as core
+
+
+class RegionProxy:
+    """The maker of region references of a dataset: ``dataset.regionref[0:10]``."""
+
+    def __init__(self, obj: Any) -> None:
+        self.obj = obj
+        self.id = obj.id
+
+    def __getitem__(self, args: Any) -> core.RegionReference:
+        from ._dataset import Dataset
+
+        if not isinstance(self.obj, Dataset):
+            raise TypeError("Region references can only be made to datasets")
+        selection = core.Selection.parse(args, self.obj.shape)
+        return self.obj._handle.region_reference(selection)  # type: ignore[no-any-return]
+
+    def shape(self, ref: core.RegionReference) -> tuple[int, ...]:
+        """Return the shape of the dataset to which a reference refers."""
+        return self.obj.file._root.region(ref).shape  # type: ignore[no-any-return]
+
+    def selection(self, ref: core.RegionReference) -> tuple[int, ...]:
+        """Return the shape of the selection to which a reference refers."""
+        selection = self.obj.file._root.region(ref)
+        return guess_shape(selection)
+
+
+def guess_shape(selection: core.Selection) -> tuple[int, ...]:
+    """Return the shape that a selection has if it is a product of coordinates, else its length."""
+    if selection.kind == "hyperslab" and selection.regular is None:
+        coordinates = selection.coordinates()
+        sizes = tuple(len(np.unique(column)) for column in coordinates.T)
+        if int(np.prod(sizes)) == len(coordinates):
+            return sizes
+    return selection.kept_shape
 
 
 class MultiBlockSlice:
-    """A slice of several blocks along an axis: ``count`` blocks of ``block`` elements, ``stride`` apart."""
+    """Blocks at equal distances along one dimension: ``dataset[MultiBlockSlice(start=1, count=3, stride=4, block=2)]``."""
 
     def __init__(self, start: int = 0, stride: int = 1, count: int | None = None, block: int = 1) -> None:
         if start < 0:
@@ -21,134 +58,94 @@ class MultiBlockSlice:
         self.start, self.stride, self.count, self.block = start, stride, count, block
 
     def indices(self, length: int) -> tuple[int, int, int, int]:
-        """Return start, stride, count and block for an axis of ``length`` elements."""
-        if self.count is not None:
-            end = self.start + (self.count - 1) * self.stride + self.block
-            if end > length:
-                raise ValueError(f"{self} range ({self.start} - {end - 1}) extends beyond maximum index {length - 1}")
-            return self.start, self.stride, self.count, self.block
-        count = (length - self.start - self.block) // self.stride + 1
+        """Return start, stride, count and block in a dimension of ``length`` coordinates."""
+        if self.count is None:
+            available = length - self.start
+            count = available // self.stride
+            if available - count * self.stride >= self.block:
+                count += 1
+        else:
+            count = self.count
+        end = self.start + self.block + (count - 1) * self.stride
         if count < 1:
-            raise ValueError(f"{self} does not select a block of an axis of {length} elements")
+            raise ValueError("No full blocks can be selected using {} within dimension of length {}".format(
+                self._repr(count), length))
+        if end > length:
+            raise ValueError(f"{self._repr(count)} range ({self.start} - {end - 1}) extends beyond maximum index ({length - 1})")
         return self.start, self.stride, count, self.block
+
+    def _repr(self, count: int | None = None) -> str:
+        count = count if self.count is None and count is not None else self.count
+        return f"MultiBlockSlice(start={self.start}, stride={self.stride}, count={count}, block={self.block})"
 
     def __repr__(self) -> str:
         return f"MultiBlockSlice(start={self.start}, stride={self.stride}, count={self.count}, block={self.block})"
 
 
-def guess_shape(selection: Selection) -> tuple[int, ...]:
-    """Return the shape of the array of selected elements: of all dimensions if the selection is regular."""
-    regular = selection.regular
-    if regular is not None:
-        return tuple((count or 0) * block for count, block in zip(regular[2], regular[3], strict=True))
-    if selection.kind == "all":
-        return selection.shape
-    return (selection.count,)
+def expand(args: Any, rank: int) -> list[Any]:
+    """Return one subscript for each dimension, with slices for ``...`` and missing ones."""
+    items = list(args) if isinstance(args, tuple) else [args]
+    missing = rank - (len(items) - sum(item is Ellipsis for item in items))
+    if missing < 0:
+        raise TypeError(f"{len(items)} indexing arguments for {rank} dimensions")
+    whole = [slice(None)] * missing
+    for at, item in enumerate(items):
+        if item is Ellipsis:
+            return items[:at] + whole + items[at + 1 :]
+    return items + whole
 
 
-def expand_ellipsis(args: tuple[Any, ...], rank: int) -> tuple[Any, ...]:
-    """Return one argument for each axis."""
-    at = [position for position, item in enumerate(args) if item is Ellipsis]
-    if len(at) > 1:
-        raise ValueError("Only one ellipsis may be used.")
-    given = len(args) - len(at)
-    if given > rank:
-        raise ValueError(f"{given} indexing arguments for {rank} dimensions")
-    fill = (slice(None),) * (rank - given)
-    if not at:
-        return args + fill
-    return args[: at[0]] + fill + args[at[0] + 1 :]
-
-
-class BlockSelection:
-    """A selection with multi-block slices, and the shape of the array of a read."""
-
-    def __init__(self, args: tuple[Any, ...], shape: tuple[int, ...]) -> None:
-        axes = expand_ellipsis(args, len(shape))
-        parts: list[tuple[int, int, int, int]] = []
-        result: list[int] = []
-        others: list[Any] = []
-        for item, length in zip(axes, shape, strict=True):
-            if isinstance(item, MultiBlockSlice):
-                part = item.indices(length)
-                result.append(part[2] * part[3])
-                others.append(slice(None))
-            else:
-                part = (0, 1, length, 1)
-                result.append(-1)
-                others.append(item)
-            parts.append(part)
-        start, stride, count, block = (tuple(column) for column in zip(*parts, strict=True))
-        blocks = Selection.hyperslab(start, stride, count, block, shape)
-        rest = Selection.parse(tuple(others), shape)
-        kept = [a if a >= 0 else b for a, b in zip(result, rest.kept_shape, strict=True)]
-        integers = [isinstance(item, (int, np.integer)) for item in others]
-        self.selection = blocks if all(item == slice(None) for item in others) else blocks.combine("and", rest)
-        self.result_shape = tuple(k for k, dropped in zip(kept, integers, strict=True) if not dropped)
-
-
-def parse_selection(args: Any, shape: tuple[int, ...]) -> Selection:
-    """Return the selection of a subscript of an array of a shape."""
-    if isinstance(args, Selection):
-        if args.shape != shape:
-            raise TypeError("Mismatched selection shape")
-        return args
-    items = args if isinstance(args, tuple) else (args,)
-    if any(isinstance(item, MultiBlockSlice) for item in items):
-        if not shape:
-            raise ValueError("Illegal slicing argument for scalar dataspace")
-        return BlockSelection(items, shape).selection
-    return Selection.parse(args, shape)
-
-
-def is_special(args: Any) -> bool:
-    """Return True for subscripts that the core does not read."""
-    items = args if isinstance(args, tuple) else (args,)
-    return any(
-        isinstance(item, (MultiBlockSlice, RegionReference, Selection)) or hasattr(item, "_handle") for item in items
-    )
+def with_blocks(args: Any, shape: tuple[int, ...]) -> core.Selection:
+    """Return the selection of a subscript with ``MultiBlockSlice`` among integers and slices."""
+    parts = []
+    for item, size in zip(expand(args, len(shape)), shape, strict=True):
+        if isinstance(item, MultiBlockSlice):
+            parts.append(item.indices(size))
+        elif isinstance(item, slice):
+            start, stop, step = item.indices(size)
+            if step < 1:
+                raise ValueError(f"Step must be >= 1 (got {step})")
+            parts.append((start, step, max(0, -(-(stop - start) // step)), 1))
+        elif isinstance(item, (int, np.integer)):
+            parts.append((int(item) + (size if item < 0 else 0), 1, 1, 1))
+        else:
+            raise TypeError(f"the subscript {item!r} cannot be combined with MultiBlockSlice")
+    start, stride, count, block = (list(values) for values in zip(*parts, strict=True))
+    return core.Selection.hyperslab(start, stride, count, block, shape)
 
 
 class ChunkIterator:
-    """The chunks that a selection touches, as tuples of slices."""
+    """The chunks of a dataset as tuples of slices, restricted to a selection of slices."""
 
-    def __init__(self, shape: tuple[int, ...], chunks: tuple[int, ...] | None, source_sel: Any = None) -> None:
-        if chunks is None:
+    def __init__(self, dset: Any, source_sel: Any = None) -> None:
+        self._shape = dset.shape
+        if dset.chunks is None:
             raise TypeError("Chunked dataset required")
+        self._chunks = dset.chunks
         if source_sel is None:
-            ranges: tuple[Any, ...] = tuple(slice(0, length) for length in shape)
-        else:
-            ranges = source_sel if isinstance(source_sel, tuple) else (source_sel,)
-            ranges = expand_ellipsis(ranges, len(shape)) if Ellipsis in ranges else ranges
-        if len(ranges) != len(shape):
+            self._bounds = [(0, size) for size in self._shape]
+            return
+        if isinstance(source_sel, slice):
+            source_sel = (source_sel,)
+        if len(source_sel) != len(self._shape):
             raise ValueError("Invalid selection - selection region must have same rank as dataset")
-        self._axes: list[list[slice]] = []
-        for item, length, chunk in zip(ranges, shape, chunks, strict=True):
-            first, last = _bounds(item, length)
-            edges = range(first // chunk * chunk, last, chunk) if last > first else range(0)
-            self._axes.append([slice(max(first, edge), min(last, edge + chunk), 1) for edge in edges])
-        self._iterator = self._all()
+        self._bounds = []
+        for part, size in zip(source_sel, self._shape, strict=True):
+            if not isinstance(part, slice) or part.step not in (None, 1):
+                raise ValueError("Invalid selection - steps are not supported" if isinstance(part, slice) else "Invalid selection - selection must be slices")
+            start, stop, _ = part.indices(size)
+            if start > stop or (part.stop is not None and part.stop > size) or (part.start is not None and part.start > size):
+                raise ValueError("Invalid selection - selection region must be within dataset space")
+            self._bounds.append((start, stop))
 
-    def _all(self) -> Iterator[tuple[slice, ...]]:
-        for index in np.ndindex(*(len(axis) for axis in self._axes)):
-            yield tuple(axis[position] for axis, position in zip(self._axes, index, strict=True))
+    def __iter__(self) -> Iterator[tuple[slice, ...]]:
+        yield from self._below(0, ())
 
-    def __iter__(self) -> "ChunkIterator":
-        return self
-
-    def __next__(self) -> tuple[slice, ...]:
-        return next(self._iterator)
-
-
-def _bounds(item: Any, length: int) -> tuple[int, int]:
-    if isinstance(item, slice):
-        first, last, step = item.indices(length)
-        if step != 1:
-            raise ValueError("Chunks are iterated over slices with a step of 1")
-        return first, last
-    position = int(item)
-    if position < 0:
-        position += length
-    if not 0 <= position < length:
-        raise IndexError(f"Index ({item}) out of range for (0-{length - 1})")
-    return position, position + 1
+    def _below(self, axis: int, before: tuple[slice, ...]) -> Iterator[tuple[slice, ...]]:
+        if axis == len(self._bounds):
+            yield before
+            return
+        (start, stop), chunk = self._bounds[axis], self._chunks[axis]
+        for first in range(start - start % chunk, stop, chunk):
+            part = slice(max(first, start), min(first + chunk, stop), 1)
+            yield from self._below(axis + 1, (*before, part))
