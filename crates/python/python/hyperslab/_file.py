@@ -1,0 +1,259 @@
+"""Files."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from . import _hyperslab as core
+from ._base import handle_of
+from ._config import get_config
+from ._group import Group
+
+LIBVER_NAMES = ("earliest", "v108", "v110", "v112", "v114", "v200", "latest")
+_DRIVERS: set[str] = {"core", "family", "fileobj", "sec2", "split", "stdio", "mmap"}
+_REGISTERED: dict[str, Any] = {}
+
+
+def registered_drivers() -> frozenset[str]:
+    """Return the names of the drivers."""
+    return frozenset(_DRIVERS | set(_REGISTERED))
+
+
+def register_driver(name: str, set_fapl: Any) -> None:
+    """Register a driver: a function that changes a file access list."""
+    _REGISTERED[name] = set_fapl
+
+
+def unregister_driver(name: str) -> None:
+    """Remove a registered driver."""
+    del _REGISTERED[name]
+
+
+class File(Group):
+    """An open HDF5 file, which is also its root group."""
+
+    def __init__(
+        self, name: Any, mode: str | None = None, driver: str | None = None, libver: Any = None,
+        userblock_size: int | None = None, swmr: bool = False, rdcc_nslots: int | None = None,
+        rdcc_nbytes: int | None = None, rdcc_w0: float | None = None, track_order: bool | None = None,
+        fs_strategy: str | None = None, fs_persist: bool = False, fs_threshold: int = 1, fs_page_size: int | None = None,
+        page_buf_size: int | None = None, min_meta_keep: int = 0, min_raw_keep: int = 0, locking: Any = None,
+        alignment_threshold: int = 1, alignment_interval: int = 1, meta_block_size: int | None = None,
+        *, track_times: bool = False, durability: str | None = None, mmap: bool = False, **kwds: Any,
+    ) -> None:  # fmt: skip
+        """Open or create a file.
+
+        Modes: "r" (the default), "r+", "w" (truncate), "w-" or "x" (fail if the file exists), "a".
+        ``name`` is a path, or a Python object with the methods of a binary file. ``durability`` is
+        "full" (the default: a flush survives a power failure), "ordered" or "none".
+        ``mmap=True`` maps a file that is read.
+        """
+        handle = handle_of(name)
+        if isinstance(handle, (core.File, core.Group)):
+            self._open_handle(handle)
+            return
+        if mode is None:
+            mode = get_config().default_file_mode
+        if mode not in ("r", "r+", "w", "w-", "x", "a"):
+            raise ValueError(f"Invalid mode; must be one of r, r+, w, w-, x, a, not {mode!r}")
+        options: dict[str, Any] = {
+            "driver": "mmap" if mmap else driver, "libver": versions(libver), "userblock_size": block(userblock_size),
+            "swmr": swmr, "rdcc_nbytes": rdcc_nbytes, "page_buf_size": page_buf_size, "locking": locking_of(locking),
+            "track_order": get_config().track_order if track_order is None else track_order,
+            "alignment_threshold": alignment_threshold, "alignment_interval": alignment_interval,
+            "meta_block_size": meta_block_size, "durability": durability,
+        }  # fmt: skip
+        options.update(space_options(mode, fs_strategy, fs_persist, fs_threshold, fs_page_size))
+        options.update(driver_options(driver, kwds))
+        opened = open_any(name, mode, driver, options)
+        self._check_userblock(opened, mode, userblock_size)
+        self._file = opened
+        super().__init__(opened.root)
+
+    def _open_handle(self, handle: Any) -> None:
+        self._file = handle.file if isinstance(handle, core.Group) else handle
+        super().__init__(self._file.root)
+
+    @staticmethod
+    def _check_userblock(opened: core.File, mode: str, size: int | None) -> None:
+        """Check that an existing file has the requested user block."""
+        if size and mode in ("r", "r+", "a") and opened.info()["user_block"] != size:
+            opened.close()
+            raise ValueError(f"Requested userblock size ({size}) does not match that of existing file")
+
+    @classmethod
+    def in_memory(cls, file_image: bytes | None = None, **kwargs: Any) -> File:
+        """Create a file in memory, or open the bytes of a file."""
+        options: dict[str, Any] = {}
+        kwargs.pop("block_size", None)
+        if file_image is not None:
+            return cls(core.File.open_image(bytes(file_image), "r+", options))
+        return cls("memory file", "w", driver="core", backing_store=False, **kwargs)
+
+    # ------------------------------------------------------------ properties
+
+    @property
+    def id(self) -> Any:
+        """The identifier of the file, with the low-level calls of h5py."""
+        from .low.h5f import FileID
+
+        return FileID(self._file, self._handle)
+
+    @property
+    def attrs(self) -> Any:
+        """The attributes of the root group."""
+        from ._attributes import AttributeManager
+
+        return AttributeManager(self)
+
+    @property
+    def filename(self) -> str:
+        """The name of the file."""
+        self._file.writable  # noqa: B018 - raises for a closed file
+        return self._file.name
+
+    @property
+    def mode(self) -> str:
+        """The mode in which the file is open: "r" or "r+"."""
+        return "r+" if self._file.writable else "r"
+
+    @property
+    def driver(self) -> str:
+        """The name of the driver."""
+        return self._file.driver
+
+    @property
+    def libver(self) -> tuple[str, str]:
+        """The bounds of library versions."""
+        return self._file.info()["libver"]  # type: ignore[no-any-return]
+
+    @property
+    def userblock_size(self) -> int:
+        """The size of the user block in bytes."""
+        return self._file.info()["user_block"]  # type: ignore[no-any-return]
+
+    @property
+    def meta_block_size(self) -> int:
+        """The size of metadata blocks in bytes."""
+        return self._file.info()["meta_block_size"]  # type: ignore[no-any-return]
+
+    @property
+    def swmr_mode(self) -> bool:
+        """Whether the file is open for single-writer, multiple-readers access."""
+        return self._file.swmr
+
+    @swmr_mode.setter
+    def swmr_mode(self, value: bool) -> None:
+        if not value:
+            raise ValueError("It is not possible to forcibly switch SWMR mode off.")
+        self._file.start_swmr_write()
+
+    # ------------------------------------------------------------ life
+
+    def close(self) -> None:
+        """Write all dirty data and close the file. Objects of the file become invalid."""
+        self._file.close()
+
+    def flush(self) -> None:
+        """Write all dirty data to the file."""
+        self._file.flush()
+
+    def image(self) -> bytes:
+        """Return the bytes of the whole file."""
+        return self._file.image()
+
+    def journal_outcome(self) -> str | None:
+        """Return what was done with the journal of an earlier process; None without a journal."""
+        return self._file.journal_outcome()
+
+    def __bool__(self) -> bool:
+        return self._file.is_open
+
+    def __enter__(self) -> File:
+        return self
+
+    def __exit__(self, *args: object) -> None:
+        if self:
+            self.close()
+
+    def __repr__(self) -> str:
+        if not self:
+            return "<Closed HDF5 file>"
+        name = os.path.basename(self.filename) or self.filename
+        return f'<HDF5 file "{name}" (mode {self.mode})>'
+
+
+def block(size: int | None) -> int | None:
+    """Check the size of a user block."""
+    if size is None:
+        return None
+    try:
+        size = int(size)
+    except (TypeError, ValueError):
+        raise ValueError("User block must be an integer") from None
+    if size and (size < 512 or size & (size - 1)):
+        raise ValueError("User block must be 512, 1024, 2048, … bytes (userblock size is non-zero and less than 512, or no power of 2)")
+    return size
+
+
+def locking_of(locking: Any) -> Any:
+    """Check the value of ``locking``."""
+    if locking in (None, True, False, "true", "false", "best-effort"):
+        return {"true": True, "false": False}.get(locking, locking)
+    raise ValueError(f"Unsupported locking value: {locking}")
+
+
+def versions(libver: Any) -> tuple[str, str] | None:
+    """Return the bounds of library versions; None for the default."""
+    if libver is None:
+        return None
+    low, high = libver if isinstance(libver, (tuple, list)) else (libver, "latest")
+    for name in (low, high):
+        if name not in LIBVER_NAMES:
+            raise ValueError(f"Invalid library version {name!r}: one of {', '.join(LIBVER_NAMES)} is needed")
+    return low, high
+
+
+def space_options(mode: str, strategy: str | None, persist: bool, threshold: int, page_size: int | None) -> dict[str, Any]:
+    """Check and return the file space strategy of a new file."""
+    if strategy is None:
+        return {}
+    if mode in ("r", "r+"):
+        raise ValueError("unable to set file space strategy of an existing file")
+    if strategy not in ("fsm", "page", "aggregate", "none"):
+        raise ValueError("Invalid file space strategy type")
+    return {"fs_strategy": strategy, "fs_persist": persist, "fs_threshold": threshold, "fs_page_size": page_size}
+
+
+def driver_options(driver: str | None, kwds: dict[str, Any]) -> dict[str, Any]:
+    """Return the options of a driver from further keywords of ``File``."""
+    names = {"core": ("backing_store", "block_size"), "family": ("memb_size",), "split": ("meta_ext", "raw_ext")}
+    allowed = names.get(driver or "", ())
+    options: dict[str, Any] = {}
+    for name, value in kwds.items():
+        if name not in allowed:
+            raise TypeError(f"'{name}' is an invalid keyword argument for File with the driver {driver!r}")
+        options[name] = value.decode() if isinstance(value, bytes) else value
+    return options
+
+
+def open_any(name: Any, mode: str, driver: str | None, options: dict[str, Any]) -> core.File:
+    """Open a path or a file object."""
+    if driver == "fileobj" or (hasattr(name, "read") and hasattr(name, "seek")):
+        if driver not in (None, "fileobj"):
+            raise ValueError("Driver must be 'fileobj' for file-like object if specified.")
+        options["driver"] = None
+        if mode == "a":
+            name.seek(0, 2)
+            mode = "r+" if name.tell() else "w"
+        return core.File.open_object(name, "x" if mode == "w-" else mode, options)  # type: ignore[arg-type]
+    if driver is not None and driver not in registered_drivers():
+        raise ValueError(f'Unknown driver type "{driver}"')
+    path = os.fspath(name)
+    if mode == "a":
+        try:
+            return core.File.open(path, "r+", options)  # type: ignore[arg-type]
+        except FileNotFoundError:
+            mode = "x"
+    return core.File.open(path, "x" if mode == "w-" else mode, options)  # type: ignore[arg-type]

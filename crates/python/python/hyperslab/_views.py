@@ -1,0 +1,153 @@
+"""Views of a dataset that change the dtype of reads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ._dtypes import check_string_dtype
+from ._strings import decode_array
+
+if TYPE_CHECKING:
+    from ._dataset import Dataset
+
+
+class AbstractView:
+    """The base of views of a dataset."""
+
+    _dset: Dataset
+
+    def __init__(self, dset: Dataset) -> None:
+        self._dset = dset
+
+    def __len__(self) -> int:
+        return len(self._dset)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The dtype of the arrays that the view returns."""
+        raise NotImplementedError
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return self._dset.ndim
+
+    @property
+    def shape(self) -> Any:
+        """The shape."""
+        return self._dset.shape
+
+    @property
+    def size(self) -> Any:
+        """The number of elements."""
+        return self._dset.size
+
+    def __getitem__(self, args: Any) -> Any:
+        raise NotImplementedError
+
+    def __array__(self, dtype: Any = None, copy: bool | None = True) -> np.ndarray[Any, Any]:
+        if copy is False:
+            raise ValueError(f"{type(self).__name__}.__array__ received copy=False, but memory allocation cannot be avoided on read")
+        return np.asarray(self[()] if self._dset.shape == () else self[...], dtype=dtype)
+
+
+class AsTypeView(AbstractView):
+    """A view that converts elements to another dtype: ``dataset.astype("f4")[0:10]``."""
+
+    def __init__(self, dset: Dataset, dtype: Any) -> None:
+        super().__init__(dset)
+        self._dtype = np.dtype(dtype)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The dtype of the arrays that the view returns."""
+        return self._dtype
+
+    def __getitem__(self, args: Any) -> Any:
+        return self._dset.__getitem__(args, new_dtype=self._dtype)
+
+
+class AsStrView(AbstractView):
+    """A view that decodes texts to ``str``: ``dataset.asstr()[0:10]``."""
+
+    def __init__(self, dset: Dataset, encoding: str, errors: str = "strict") -> None:
+        super().__init__(dset)
+        self.encoding, self.errors = encoding, errors
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The dtype of the arrays that the view returns: objects."""
+        return np.dtype(object)
+
+    def __getitem__(self, args: Any) -> Any:
+        bytes_read = self._dset[args]
+        if isinstance(bytes_read, bytes):
+            return bytes_read.decode(self.encoding, self.errors)
+        if isinstance(bytes_read, np.ndarray):
+            return decode_array(bytes_read, self.encoding, self.errors)
+        return bytes(bytes_read).decode(self.encoding, self.errors)
+
+
+class FieldsView(AbstractView):
+    """A view of some members of a compound dataset: ``dataset.fields(["x", "y"])[0:10]``."""
+
+    def __init__(self, dset: Dataset, prior_dtype: Any, names: Any) -> None:
+        super().__init__(dset)
+        self.extract_field = None
+        if isinstance(names, str):
+            self.extract_field = names
+            names = [names]
+        self._names = list(names)
+        self.read_dtype = subset(dset.dtype if prior_dtype is None else prior_dtype, self._names)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The dtype of the arrays that the view returns."""
+        if self.extract_field is not None:
+            return self.read_dtype.fields[self.extract_field][0]  # type: ignore[index]
+        return self.read_dtype
+
+    def __getitem__(self, args: Any) -> Any:
+        data = self._dset.__getitem__(args, new_dtype=self.read_dtype)
+        return data if self.extract_field is None else data[self.extract_field]
+
+
+def subset(dt: np.dtype[Any], names: list[str]) -> np.dtype[Any]:
+    """Return the dtype of some members of a compound dtype."""
+    if dt.names is None or dt.fields is None:
+        raise ValueError("Field names only allowed for compound types")
+    for name in names:
+        if name not in dt.names:
+            raise ValueError(f"Field {name} does not appear in this type.")
+    return np.dtype([(name, dt.fields[name][0]) for name in names])
+
+
+class OuterIndex:
+    """Subscripts whose index lists apply to one dimension each: ``dataset.oindex[[3, 1], [0, 2]]``."""
+
+    def __init__(self, dset: Dataset, kind: str) -> None:
+        self._dset, self._kind = dset, kind
+
+    def _selection(self, args: Any) -> Any:
+        from ._hyperslab import Selection
+
+        make = Selection.orthogonal if self._kind == "oindex" else Selection.points
+        return make(args, self._dset.shape)
+
+    def __getitem__(self, args: Any) -> Any:
+        array = self._dset._handle.read(self._selection(args))
+        return array[()] if array.shape == () else array
+
+    def __setitem__(self, args: Any, value: Any) -> None:
+        array = np.asarray(value, dtype=None if hasattr(value, "dtype") else self._dset.dtype.base)
+        self._dset._handle.write(self._selection(args), array)
+
+
+def encoding_of(dset: Dataset, encoding: str | None) -> str:
+    """Return the encoding in which a view decodes texts: by default that of the dataset."""
+    info = check_string_dtype(dset.dtype)
+    if info is None:
+        raise TypeError("dset.asstr() can only be used on datasets with an HDF5 string datatype")
+    return info.encoding if encoding is None else encoding
