@@ -70,6 +70,19 @@ impl File {
         self.root.file().container.store.name()
     }
 
+    /// Returns whether two handles belong to one open file. A second opening of the same path is
+    /// another open file.
+    ///
+    /// ```
+    /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
+    /// assert!(file.is_same(&file.create_group("a")?.containing_file()?));
+    /// assert!(!file.is_same(&hyperslab::FileOptions::new().create_in_memory()?));
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    pub fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(self.root.file(), other.root.file())
+    }
+
     /// Replaces the filters that can encode and decode the chunks of this file. Other handles of
     /// the file use the new filters too.
     ///

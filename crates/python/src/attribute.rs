@@ -111,7 +111,11 @@ fn set(
 
 impl Attribute {
     /// Creates the handle of an attribute of an object.
-    pub(crate) fn new(session: &Arc<Session>, object: hyperslab::Object, facade: hyperslab::Attribute) -> Self {
+    pub(crate) fn new(
+        session: &Arc<Session>,
+        object: hyperslab::Object,
+        facade: hyperslab::Attribute,
+    ) -> Self {
         Self { session: Arc::clone(session), object, facade: RwLock::new(facade) }
     }
 

@@ -54,7 +54,9 @@ pub(crate) fn raise(error: Error) -> PyErr {
     }
     let message = error.to_string();
     let exception = match error.without_context() {
-        Error::NotHdf5 { .. } => PyOSError::new_err(format!("Unable to open file (file signature not found): {message}")),
+        Error::NotHdf5 { .. } => {
+            PyOSError::new_err(format!("Unable to open file (file signature not found): {message}"))
+        }
         Error::Memory { .. } => PyMemoryError::new_err(message.clone()),
         _ => match error.kind() {
             ErrorKind::Corrupt => PyOSError::new_err(message.clone()),

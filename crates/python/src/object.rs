@@ -258,10 +258,12 @@ impl Object {
         let (object, name) = (self.facade()?, Name::new(name)?);
         match py.detach(|| object.attribute_named(&name.bytes)) {
             Ok(found) => Ok(Attribute::new(self.session(), object, found)),
-            Err(error) if error.kind() == hyperslab::ErrorKind::NotFound => Err(PyKeyError::new_err(format!(
-                "Unable to synchronously open attribute (can't locate attribute: '{}')",
-                String::from_utf8_lossy(&name.bytes)
-            ))),
+            Err(error) if error.kind() == hyperslab::ErrorKind::NotFound => {
+                Err(PyKeyError::new_err(format!(
+                    "Unable to synchronously open attribute (can't locate attribute: '{}')",
+                    String::from_utf8_lossy(&name.bytes)
+                )))
+            }
             Err(error) => Err(crate::errors::raise(error)),
         }
     }
@@ -293,8 +295,14 @@ impl Object {
     }
 
     /// Renames an attribute.
-    fn rename_attribute(&self, py: Python<'_>, old: &Bound<'_, PyAny>, new: &Bound<'_, PyAny>) -> PyResult<()> {
+    fn rename_attribute(
+        &self,
+        py: Python<'_>,
+        old: &Bound<'_, PyAny>,
+        new: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
         let (object, old, new) = (self.facade()?, Name::new(old)?, Name::new(new)?);
-        py.detach(|| in_pool(|| object.rename_attribute_named(&old.bytes, &new.bytes, new.charset))).or_raise()
+        py.detach(|| in_pool(|| object.rename_attribute_named(&old.bytes, &new.bytes, new.charset)))
+            .or_raise()
     }
 }

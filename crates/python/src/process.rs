@@ -73,4 +73,3 @@ pub(crate) fn is_hdf5(py: Python<'_>, path: &Bound<'_, PyAny>) -> PyResult<bool>
 pub(crate) fn filters_available() -> Vec<u16> {
     hyperslab::filter::Registry::default().ids().map(|id| id.0).collect()
 }
-

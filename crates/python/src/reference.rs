@@ -72,7 +72,9 @@ pub(crate) fn target(object: &Bound<'_, PyAny>) -> PyResult<ReferenceTarget> {
 fn hash(target: &ReferenceTarget) -> u64 {
     let mut hasher = DefaultHasher::new();
     match target {
-        ReferenceTarget::Object(token) | ReferenceTarget::Region(token, _) | ReferenceTarget::Attribute(token, _) => {
+        ReferenceTarget::Object(token)
+        | ReferenceTarget::Region(token, _)
+        | ReferenceTarget::Attribute(token, _) => {
             token.hash(&mut hasher);
         }
         _ => {}

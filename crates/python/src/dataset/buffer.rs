@@ -22,7 +22,8 @@ impl StoredBytes {
             return Err(PyBufferError::new_err("the request for a buffer is null"));
         }
         let bytes = slf.get().bytes();
-        let length = isize::try_from(bytes.len()).map_err(|_| PyBufferError::new_err("the bytes are too many"))?;
+        let length =
+            isize::try_from(bytes.len()).map_err(|_| PyBufferError::new_err("the bytes are too many"))?;
         let pointer = bytes.as_ptr().cast_mut().cast();
         // SAFETY: `view` is valid; the object owns the bytes, which live as long as it does, and
         // `PyBuffer_FillInfo` keeps a reference to the object. The last argument 1 is "read-only".

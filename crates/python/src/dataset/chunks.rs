@@ -45,7 +45,11 @@ impl Dataset {
     }
 
     /// Returns filter mask and encoded bytes of the chunk that contains an element.
-    fn read_chunk<'py>(&self, py: Python<'py>, coordinates: Vec<u64>) -> PyResult<(u32, Bound<'py, PyBytes>)> {
+    fn read_chunk<'py>(
+        &self,
+        py: Python<'py>,
+        coordinates: Vec<u64>,
+    ) -> PyResult<(u32, Bound<'py, PyBytes>)> {
         let facade = self.facade()?;
         let found = py.detach(|| in_pool(|| facade.chunks().read(&coordinates))).or_raise()?;
         let chunk = found.ok_or_else(|| PyValueError::new_err("the chunk is not stored"))?;

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use hyperslab::datatype::convert::Conversions;
 use hyperslab::filter::{FilterId, FilterSpec};
-use hyperslab::{AllocationTime, Dataset as Facade, DatasetBuilder, Datatype, FillTime, Group, VirtualMapping};
+use hyperslab::{
+    AllocationTime, Dataset as Facade, DatasetBuilder, Datatype, FillTime, Group, VirtualMapping,
+};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict};
@@ -26,8 +28,22 @@ fn option<'py>(options: &Bound<'py, PyDict>, name: &str) -> PyResult<Option<Boun
 
 /// The form of a `TypedDict` of options: unknown names are errors of the package.
 const NAMES: [&str; 17] = [
-    "maxshape", "chunks", "sparse", "density", "filters", "filter_specs", "fill", "fill_time", "alloc_time",
-    "track_times", "track_order", "compact", "external", "efile_prefix", "virtual_prefix", "virtual_sources",
+    "maxshape",
+    "chunks",
+    "sparse",
+    "density",
+    "filters",
+    "filter_specs",
+    "fill",
+    "fill_time",
+    "alloc_time",
+    "track_times",
+    "track_order",
+    "compact",
+    "external",
+    "efile_prefix",
+    "virtual_prefix",
+    "virtual_sources",
     "unfiltered_edges",
 ];
 
@@ -62,7 +78,10 @@ pub(crate) fn create(
 }
 
 /// Sets the datatype of a new dataset: a `Type`, or the handle of a committed datatype.
-fn with_datatype(builder: DatasetBuilder, datatype: &Bound<'_, PyAny>) -> PyResult<(DatasetBuilder, Datatype)> {
+fn with_datatype(
+    builder: DatasetBuilder,
+    datatype: &Bound<'_, PyAny>,
+) -> PyResult<(DatasetBuilder, Datatype)> {
     if let Ok(datatype) = datatype.cast::<Type>() {
         let datatype = datatype.get().datatype.clone();
         return Ok((builder.datatype(datatype.clone()), datatype));
@@ -100,7 +119,8 @@ fn with_layout(mut builder: DatasetBuilder, options: &Bound<'_, PyDict>) -> PyRe
     }
     if let Some(pieces) = option(options, "external")? {
         let pieces: Vec<(String, u64, Option<u64>)> = pieces.extract()?;
-        let pieces: Vec<_> = pieces.iter().map(|(name, offset, size)| (name.as_str(), *offset, *size)).collect();
+        let pieces: Vec<_> =
+            pieces.iter().map(|(name, offset, size)| (name.as_str(), *offset, *size)).collect();
         builder = builder.external(&pieces);
     }
     Ok(builder)
@@ -109,7 +129,8 @@ fn with_layout(mut builder: DatasetBuilder, options: &Bound<'_, PyDict>) -> PyRe
 fn with_filters(mut builder: DatasetBuilder, options: &Bound<'_, PyDict>) -> PyResult<DatasetBuilder> {
     if let Some(filters) = option(options, "filters")? {
         for (id, values, optional, name) in filters.extract::<Vec<(u16, Vec<u32>, bool, Option<String>)>>()? {
-            builder = builder.filter(FilterSpec::custom(FilterId(id), u16::from(optional), values, name).or_missing());
+            builder = builder
+                .filter(FilterSpec::custom(FilterId(id), u16::from(optional), values, name).or_missing());
         }
     }
     if let Some(specs) = option(options, "filter_specs")? {

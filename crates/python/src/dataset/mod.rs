@@ -40,7 +40,11 @@ pub(crate) struct Native {
 
 impl Dataset {
     /// Creates the Python handle of a dataset.
-    pub(crate) fn create(session: &Arc<Session>, dataset: hyperslab::Dataset, py: Python<'_>) -> PyResult<Py<Self>> {
+    pub(crate) fn create(
+        session: &Arc<Session>,
+        dataset: hyperslab::Dataset,
+        py: Python<'_>,
+    ) -> PyResult<Py<Self>> {
         let object = Object::new(session, hyperslab::Object::clone(&dataset));
         let handle = Self { slot: Slot::new(session, dataset), native: OnceLock::new() };
         Py::new(py, PyClassInitializer::from(object).add_subclass(handle))
@@ -74,5 +78,8 @@ impl Dataset {
 
 /// Returns the shape of a dataset as `usize`.
 pub(crate) fn sizes(shape: &[u64]) -> PyResult<smallvec::SmallVec<[usize; 4]>> {
-    shape.iter().map(|size| hyperslab_exact::to_usize(*size).map_err(hyperslab::Error::from).or_raise()).collect()
+    shape
+        .iter()
+        .map(|size| hyperslab_exact::to_usize(*size).map_err(hyperslab::Error::from).or_raise())
+        .collect()
 }

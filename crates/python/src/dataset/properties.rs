@@ -131,7 +131,9 @@ impl Dataset {
     #[getter]
     fn external(&self) -> PyResult<Vec<(String, u64, Option<u64>)>> {
         let files = self.facade()?.external_files().into_iter();
-        Ok(files.map(|file| (String::from_utf8_lossy(&file.name).into_owned(), file.offset, file.size)).collect())
+        Ok(files
+            .map(|file| (String::from_utf8_lossy(&file.name).into_owned(), file.offset, file.size))
+            .collect())
     }
 
     /// Returns the mappings of a virtual dataset.
@@ -198,7 +200,10 @@ impl Dataset {
     }
 
     /// Returns a reference to the selected elements.
-    fn region_reference(&self, selection: &Bound<'_, Selection>) -> PyResult<crate::reference::RegionReference> {
+    fn region_reference(
+        &self,
+        selection: &Bound<'_, Selection>,
+    ) -> PyResult<crate::reference::RegionReference> {
         let facade = self.facade()?;
         crate::reference::RegionReference::new(&facade, selection.get().facade().clone())
     }
@@ -222,15 +227,18 @@ impl Dataset {
                             return *start;
                         }
                         // Only shown; an extent beyond 2^64 does not exist.
-                        start.saturating_add(stride.saturating_mul(count.saturating_sub(1))).saturating_add(*block)
+                        start
+                            .saturating_add(stride.saturating_mul(count.saturating_sub(1)))
+                            .saturating_add(*block)
                     })
                     .collect()
             }
             hyperslab::Selection::Hyperslab(hyperslab::Hyperslab::Irregular { rank, blocks }) => (0..*rank)
-                .map(|axis| blocks.iter().filter_map(|block| block.end.get(axis)).max().map_or(0, |last| last + 1))
+                .map(|axis| {
+                    blocks.iter().filter_map(|block| block.end.get(axis)).max().map_or(0, |last| last + 1)
+                })
                 .collect(),
             _ => dims.to_vec(),
         }
     }
 }
-

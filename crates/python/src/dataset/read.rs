@@ -114,7 +114,8 @@ impl Dataset {
         let form = Form::new(&dtype, facade.datatype())?;
         let dims: Vec<u64> = target.getattr("shape")?.extract()?;
         let part = part.map(|part| part.get().clone());
-        let part = part.map_or_else(|| Selection::from_facade(hyperslab::Selection::All, &dims).or_raise(), Ok)?;
+        let part =
+            part.map_or_else(|| Selection::from_facade(hyperslab::Selection::All, &dims).or_raise(), Ok)?;
         if part.elements()? != selection.elements()? {
             return Err(PyTypeError::new_err(format!(
                 "Can't broadcast {:?} -> {:?}",
@@ -134,7 +135,12 @@ impl Dataset {
 }
 
 /// Assigns the elements of an array to the elements of another array that a selection selects.
-fn scatter(py: Python<'_>, values: &Bound<'_, PyAny>, target: &Bound<'_, PyAny>, part: &Selection) -> PyResult<()> {
+fn scatter(
+    py: Python<'_>,
+    values: &Bound<'_, PyAny>,
+    target: &Bound<'_, PyAny>,
+    part: &Selection,
+) -> PyResult<()> {
     let (facade, dims) = (part.facade(), part.dims());
     if let Some(region) = facade.as_region(dims).map_err(Into::into).or_raise()? {
         let slices = region.bounds().map(|(start, end)| {

@@ -23,19 +23,58 @@ macro_rules! with_number {
     ($dtype:expr, $name:ident => $call:expr) => {{
         let dtype: String = $dtype.getattr("str")?.extract()?;
         match dtype.get(1..).unwrap_or_default() {
-            "i1" => { type $name = i8; $call }
-            "i2" => { type $name = i16; $call }
-            "i4" => { type $name = i32; $call }
-            "i8" => { type $name = i64; $call }
-            "u1" => { type $name = u8; $call }
-            "u2" => { type $name = u16; $call }
-            "u4" => { type $name = u32; $call }
-            "u8" => { type $name = u64; $call }
-            "f2" => { type $name = f16; $call }
-            "f4" => { type $name = f32; $call }
-            "f8" => { type $name = f64; $call }
-            "c8" => { type $name = Complex<f32>; $call }
-            "c16" => { type $name = Complex<f64>; $call }
+            "i1" => {
+                type $name = i8;
+                $call
+            }
+            "i2" => {
+                type $name = i16;
+                $call
+            }
+            "i4" => {
+                type $name = i32;
+                $call
+            }
+            "i8" => {
+                type $name = i64;
+                $call
+            }
+            "u1" => {
+                type $name = u8;
+                $call
+            }
+            "u2" => {
+                type $name = u16;
+                $call
+            }
+            "u4" => {
+                type $name = u32;
+                $call
+            }
+            "u8" => {
+                type $name = u64;
+                $call
+            }
+            "f2" => {
+                type $name = f16;
+                $call
+            }
+            "f4" => {
+                type $name = f32;
+                $call
+            }
+            "f8" => {
+                type $name = f64;
+                $call
+            }
+            "c8" => {
+                type $name = Complex<f32>;
+                $call
+            }
+            "c16" => {
+                type $name = Complex<f64>;
+                $call
+            }
             other => Err(PyTypeError::new_err(format!("no sparse matrices of the dtype {other:?}"))),
         }
     }};
@@ -46,7 +85,9 @@ fn points(coordinates: &Bound<'_, PyAny>, rank: usize) -> PyResult<Points> {
     let array = as_array(coordinates, Some(coordinates.py().get_type::<pyo3::types::PyInt>().as_any()))?;
     let shape: Vec<usize> = array.getattr("shape")?.extract()?;
     if shape.get(1) != Some(&rank) || shape.len() != 2 {
-        return Err(PyTypeError::new_err(format!("coordinates of the shape {shape:?} for a dataset of rank {rank}")));
+        return Err(PyTypeError::new_err(format!(
+            "coordinates of the shape {shape:?} for a dataset of rank {rank}"
+        )));
     }
     let flat = array.call_method1("astype", ("uint64",))?.call_method0("ravel")?;
     let flat: PyReadonlyArray1<'_, u64> = flat.cast::<PyArray1<u64>>()?.readonly();
@@ -63,7 +104,11 @@ fn coordinates<'py>(py: Python<'py>, points: Points) -> PyResult<Bound<'py, PyAn
 #[pymethods]
 impl Dataset {
     /// Returns the coordinates of the defined elements of a selection.
-    fn sparse_defined<'py>(&self, py: Python<'py>, selection: &Bound<'py, Selection>) -> PyResult<Bound<'py, PyAny>> {
+    fn sparse_defined<'py>(
+        &self,
+        py: Python<'py>,
+        selection: &Bound<'py, Selection>,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let facade = self.facade()?;
         let selected = selection.get().facade();
         let (found, _) = py.detach(|| in_pool(|| facade.sparse().read_stored(selected))).or_raise()?;
@@ -91,14 +136,21 @@ impl Dataset {
     }
 
     /// Writes values of single elements, which become defined.
-    fn sparse_write(&self, py: Python<'_>, coordinates: &Bound<'_, PyAny>, values: &Bound<'_, PyAny>) -> PyResult<()> {
+    fn sparse_write(
+        &self,
+        py: Python<'_>,
+        coordinates: &Bound<'_, PyAny>,
+        values: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
         let facade = self.facade()?;
         let points = points(coordinates, facade.ndim())?;
         let array = as_array(values, None)?;
         let form = Form::new(&array.getattr("dtype")?, facade.datatype())?;
         if form.is_plain() {
             let bytes = memory::bytes(&array)?;
-            return py.detach(|| in_pool(|| facade.sparse().write_bytes(&points, &form.memory, bytes))).or_raise();
+            return py
+                .detach(|| in_pool(|| facade.sparse().write_bytes(&points, &form.memory, bytes)))
+                .or_raise();
         }
         let texts = array.call_method0("tolist")?;
         let texts: Vec<Bound<'_, PyAny>> = texts.extract()?;
@@ -143,7 +195,11 @@ impl Dataset {
         values: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
         let (starts, indices) = (integers(starts)?, integers(indices)?);
-        self.write_values(py, values, &Matrix { first_row, by_columns: false, starts: &starts, indices: &indices })
+        self.write_values(
+            py,
+            values,
+            &Matrix { first_row, by_columns: false, starts: &starts, indices: &indices },
+        )
     }
 
     /// Writes a matrix in the form of CSC.
@@ -155,7 +211,11 @@ impl Dataset {
         values: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
         let (starts, indices) = (integers(starts)?, integers(indices)?);
-        self.write_values(py, values, &Matrix { first_row: 0, by_columns: true, starts: &starts, indices: &indices })
+        self.write_values(
+            py,
+            values,
+            &Matrix { first_row: 0, by_columns: true, starts: &starts, indices: &indices },
+        )
     }
 }
 
@@ -168,7 +228,12 @@ struct Matrix<'a, 'py> {
 }
 
 impl Dataset {
-    fn write_values(&self, py: Python<'_>, values: &Bound<'_, PyAny>, matrix: &Matrix<'_, '_>) -> PyResult<()> {
+    fn write_values(
+        &self,
+        py: Python<'_>,
+        values: &Bound<'_, PyAny>,
+        matrix: &Matrix<'_, '_>,
+    ) -> PyResult<()> {
         let facade = self.facade()?;
         let values = as_array(values, None)?;
         let dtype = values.getattr("dtype")?;
@@ -227,4 +292,3 @@ fn text(object: &Bound<'_, PyAny>) -> PyResult<String> {
     }
     object.extract()
 }
-

@@ -17,27 +17,31 @@ const BROADCAST_BYTES: u64 = 64 << 20;
 
 impl Dataset {
     /// Writes an array to the selected elements, with broadcasting.
-    pub(crate) fn write_array(&self, py: Python<'_>, selection: &Selection, array: &Bound<'_, PyAny>) -> PyResult<()> {
+    pub(crate) fn write_array(
+        &self,
+        py: Python<'_>,
+        selection: &Selection,
+        array: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
         let count = selection.elements()?;
         let inner = self.inner_shape(py)?;
         if count == 0 {
-            broadcast(array, selection.result(), selection.kept(), &inner)?;
+            broadcast(array, selection.result(), &inner)?;
             return Ok(());
         }
         let facade = self.facade()?;
-        let dtype = array.getattr("dtype")?;
         // Texts of NumPy with fixed lengths have no datatype: the file gets them as UTF-8.
         if kind_of(array)? == b'U' {
             return self.write_array(py, selection, &encoded(array)?);
         }
-        let form = self.form_for(py, array, &dtype, &facade)?;
+        let form = Form::of_array(array, facade.datatype())?;
         if selection.order().is_none() && length(array)? == 1 && inner.is_empty() {
             let bytes = count.saturating_mul(hyperslab_exact::to_u64(form.size)); // Only compared.
             if bytes > BROADCAST_BYTES {
                 return self.write_repeated(py, selection, array, &form);
             }
         }
-        let array = broadcast(array, selection.result(), selection.kept(), &inner)?;
+        let array = broadcast(array, selection.result(), &inner)?;
         let array = match selection.order() {
             None => array,
             Some(orders) => sorted(array, selection, orders)?,
@@ -50,26 +54,6 @@ impl Dataset {
     fn inner_shape(&self, py: Python<'_>) -> PyResult<Vec<u64>> {
         let native = self.native(py)?;
         if native.is_simple { Ok(Vec::new()) } else { native.dtype.bind(py).getattr("shape")?.extract() }
-    }
-
-    /// Returns the form of the elements of an array that is written to this dataset.
-    fn form_for(
-        &self,
-        py: Python<'_>,
-        array: &Bound<'_, PyAny>,
-        dtype: &Bound<'_, PyAny>,
-        facade: &hyperslab::Dataset,
-    ) -> PyResult<Form> {
-        let native = self.native(py)?;
-        let own = native.dtype.bind(py);
-        let subdtype = own.getattr("subdtype")?;
-        if subdtype.is_none() || kind_of(array)? == b'V' && !dtype.getattr("subdtype")?.is_none() {
-            return Form::new(dtype, facade.datatype());
-        }
-        // The items of an array datatype are the last dimensions of the array.
-        let (_, dims): (Bound<'_, PyAny>, Vec<u64>) = subdtype.extract()?;
-        let whole = own.get_type().call1(((dtype, pyo3::types::PyTuple::new(py, dims)?),))?;
-        Form::new(&whole, facade.datatype())
     }
 
     /// Writes one element to many selected elements, by parts of the selection.
@@ -98,7 +82,9 @@ impl Dataset {
                     let bytes = element.bytes.repeat(count);
                     match &element.heap {
                         None => facade.write_bytes(&part, &element.memory, &bytes)?,
-                        Some(heap) => facade.write_bytes_from(&part, &element.memory, &bytes, heap.clone())?,
+                        Some(heap) => {
+                            facade.write_bytes_from(&part, &element.memory, &bytes, heap.clone())?
+                        }
                     }
                 }
                 Ok(())
@@ -140,14 +126,9 @@ fn encoded<'py>(array: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     encode.bind(array.py()).call1((array, "utf-8"))
 }
 
-/// Broadcasts an array to the shape of a selection, as h5py does: dimensions of size 1 may be
-/// missing or surplus.
-fn broadcast<'py>(
-    array: &Bound<'py, PyAny>,
-    result: &[u64],
-    kept: &[u64],
-    inner: &[u64],
-) -> PyResult<Bound<'py, PyAny>> {
+/// Broadcasts an array to the shape of a selection, as an assignment of NumPy does: surplus first
+/// dimensions of size 1 are dropped.
+fn broadcast<'py>(array: &Bound<'py, PyAny>, result: &[u64], inner: &[u64]) -> PyResult<Bound<'py, PyAny>> {
     static BROADCAST_TO: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let py = array.py();
     let shape = shape_of(array)?;
@@ -156,21 +137,22 @@ fn broadcast<'py>(
         return Ok(array.clone());
     }
     let wrong = || {
-        PyTypeError::new_err(format!("Can't broadcast {} -> {}", text(&shape), text(if inner.is_empty() { result } else { &own })))
+        PyTypeError::new_err(format!(
+            "Can't broadcast {} -> {}",
+            text(&shape),
+            text(if inner.is_empty() { result } else { &own })
+        ))
     };
-    let full: Vec<u64> = kept.iter().chain(inner).copied().collect();
-    let ones = |shape: &[u64]| shape.iter().copied().filter(|size| *size != 1).collect::<Vec<_>>();
-    if shape == full || ones(&shape) == ones(&own) {
-        return array.call_method1("reshape", (sizes(&own)?.to_vec(),));
-    }
     let to = BROADCAST_TO.import(py, "numpy", "broadcast_to")?;
     let leading = shape.len().saturating_sub(own.len()); // A shorter array has no surplus dimension.
     let surplus = shape.get(..leading).unwrap_or_default();
     if surplus.iter().any(|size| *size != 1) {
         return Err(wrong());
     }
-    let array = array.call_method1("reshape", (sizes(shape.get(leading..).unwrap_or_default())?.to_vec(),))?;
-    to.call1((array, sizes(&own)?.to_vec())).map_err(|error| if error.is_instance_of::<PyValueError>(py) { wrong() } else { error })
+    let array =
+        array.call_method1("reshape", (sizes(shape.get(leading..).unwrap_or_default())?.to_vec(),))?;
+    to.call1((array, sizes(&own)?.to_vec()))
+        .map_err(|error| if error.is_instance_of::<PyValueError>(py) { wrong() } else { error })
 }
 
 /// Returns a shape in the notation of Python.
@@ -183,7 +165,11 @@ fn text(shape: &[u64]) -> String {
 
 /// Puts the values of a write into the ascending order of the coordinates. Of values for the same
 /// coordinate, the last remains.
-fn sorted<'py>(mut array: Bound<'py, PyAny>, selection: &Selection, orders: &[Option<Order>]) -> PyResult<Bound<'py, PyAny>> {
+fn sorted<'py>(
+    mut array: Bound<'py, PyAny>,
+    selection: &Selection,
+    orders: &[Option<Order>],
+) -> PyResult<Bound<'py, PyAny>> {
     array = array.call_method1("reshape", (sizes(selection.kept())?.to_vec(),))?;
     for (axis, order) in orders.iter().enumerate() {
         if let Some(order) = order {

@@ -46,7 +46,12 @@ fn describe(descriptor: &mut [u8], count: u64, position: u64) -> Result<(), Conv
 impl Arena {
     /// Calls `with` with the bytes of the items that a descriptor refers to, and with their count.
     /// A null element has no items.
-    pub(crate) fn with<T>(&self, descriptor: &[u8], item_size: usize, with: impl FnOnce(&[u8]) -> T) -> Option<T> {
+    pub(crate) fn with<T>(
+        &self,
+        descriptor: &[u8],
+        item_size: usize,
+        with: impl FnOnce(&[u8]) -> T,
+    ) -> Option<T> {
         if parse(descriptor).is_none() {
             return Some(with(&[]));
         }
@@ -59,7 +64,9 @@ impl VariableSink for Arena {
     fn store(&self, items: &[u8], count: usize, descriptor: &mut [u8]) -> Result<(), ConvertError> {
         let mut bytes = self.bytes.write();
         let position = bytes.len();
-        bytes.try_reserve(items.len()).map_err(|_| ConvertError::Memory { count: items.len(), element: 1 })?;
+        bytes
+            .try_reserve(items.len())
+            .map_err(|_| ConvertError::Memory { count: items.len(), element: 1 })?;
         bytes.extend_from_slice(items);
         describe(descriptor, hyperslab_exact::to_u64(count), hyperslab_exact::to_u64(position))
     }

@@ -45,7 +45,8 @@ impl Form {
                 memory::put_object(py, target, text.into_any())?;
             }
             Kind::Sequence { item, dtype } => {
-                let items = arena.with(source, item.memory.size as usize, <[u8]>::to_vec).ok_or_else(outside)?;
+                let items =
+                    arena.with(source, item.memory.size as usize, <[u8]>::to_vec).ok_or_else(outside)?;
                 let count = items.len().checked_div(item.memory.size as usize).unwrap_or(0);
                 let array = empty(py, &[count], dtype.bind(py))?;
                 item.place(py, stored, arena, &items, memory::bytes_mut(&array)?)?;
@@ -57,7 +58,8 @@ impl Form {
             }
             Kind::Members(parts) => {
                 for part in parts {
-                    let source = source.get(part.in_buffer..).and_then(|s| s.get(..part.form.memory.size as usize));
+                    let source =
+                        source.get(part.in_buffer..).and_then(|s| s.get(..part.form.memory.size as usize));
                     let target = target.get_mut(part.in_array..).and_then(|t| t.get_mut(..part.form.size));
                     let (source, target) = source.zip(target).ok_or_else(internal)?;
                     part.form.place_one(py, stored, arena, source, target)?;

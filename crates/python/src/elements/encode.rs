@@ -28,7 +28,7 @@ impl Encoded {
     /// # Errors
     /// Returns a `TypeError` if an object is no text, sequence or reference.
     pub(crate) fn new(array: &Bound<'_, PyAny>, datatype: &Datatype, file: &File) -> PyResult<Self> {
-        let form = Form::new(&array.getattr("dtype")?, datatype)?;
+        let form = Form::of_array(array, datatype)?;
         Self::of(&form, array, file)
     }
 
@@ -76,7 +76,9 @@ impl Form {
             Kind::Text => put_text(memory::object(py, source)?, arena, target)?,
             Kind::Sequence { item, dtype } => match memory::object(py, source)? {
                 None => arena.store(&[], 0, target).map_err(Into::into).or_raise()?,
-                Some(object) if object.is_none() => arena.store(&[], 0, target).map_err(Into::into).or_raise()?,
+                Some(object) if object.is_none() => {
+                    arena.store(&[], 0, target).map_err(Into::into).or_raise()?
+                }
                 Some(object) => {
                     let array = as_items(&object, dtype.bind(py))?;
                     let items = item.collect(py, file, arena, memory::bytes(&array)?)?;
@@ -86,7 +88,8 @@ impl Form {
             },
             Kind::Reference(kind) => {
                 let object = memory::object(py, source)?.filter(|object| !object.is_none());
-                let reference = object.map_or(Ok(ReferenceTarget::Null), |object| reference::target(&object))?;
+                let reference =
+                    object.map_or(Ok(ReferenceTarget::Null), |object| reference::target(&object))?;
                 let bytes = file.store_reference(*kind, target.len(), &reference).or_raise()?;
                 target.copy_from_slice(bytes.get(..target.len()).ok_or_else(internal)?);
             }
@@ -132,7 +135,9 @@ fn put_text(object: Option<Bound<'_, PyAny>>, arena: &Arena, target: &mut [u8]) 
         return match text.to_str() {
             Ok(text) => store(text.as_bytes()),
             // Lone surrogates stand for bytes that are not UTF-8.
-            Err(_) => store(text.call_method1("encode", ("utf-8", "surrogateescape"))?.cast::<PyBytes>()?.as_bytes()),
+            Err(_) => store(
+                text.call_method1("encode", ("utf-8", "surrogateescape"))?.cast::<PyBytes>()?.as_bytes(),
+            ),
         };
     }
     if let Ok(bytes) = object.cast::<PyBytes>() {

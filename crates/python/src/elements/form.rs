@@ -87,6 +87,19 @@ impl Form {
         }
     }
 
+    /// Creates the form of the elements of an array. If the elements in the file are arrays
+    /// themselves, their items can be the last dimensions of the array.
+    pub(crate) fn of_array(array: &Bound<'_, PyAny>, datatype: &Datatype) -> PyResult<Self> {
+        let dtype = array.getattr("dtype")?;
+        let DatatypeClass::Array(items) = &datatype.class else { return Self::new(&dtype, datatype) };
+        if !dtype.getattr("subdtype")?.is_none() {
+            return Self::new(&dtype, datatype);
+        }
+        let dims = pyo3::types::PyTuple::new(array.py(), &items.dims)?;
+        let whole = crate::types::dtype_class(array.py())?.call1(((dtype, dims),))?;
+        Self::new(&whole, datatype)
+    }
+
     /// Creates the form of elements that are texts or sequences as objects.
     fn object(dtype: &Bound<'_, PyAny>, datatype: &Datatype) -> PyResult<Self> {
         if let Some(charset) = charset_of(datatype) {
@@ -118,14 +131,21 @@ impl Form {
         let mut in_buffer = 0_u32;
         for name in names {
             let member = compound.members.iter().find(|member| member.name == name.as_bytes());
-            let member = member
-                .ok_or_else(|| PyValueError::new_err(format!("Field {name} does not appear in this type.")))?;
+            let member = member.ok_or_else(|| {
+                PyValueError::new_err(format!("Field {name} does not appear in this type."))
+            })?;
             let field = fields.get_item(name)?;
             let form = Self::new(&field.get_item(0)?, &member.datatype)?;
-            members.push(Member { name: member.name.clone(), offset: in_buffer, datatype: form.memory.clone() });
+            members.push(Member {
+                name: member.name.clone(),
+                offset: in_buffer,
+                datatype: form.memory.clone(),
+            });
             let bytes = form.memory.size;
             parts.push(Part { in_buffer: in_buffer as usize, in_array: field.get_item(1)?.extract()?, form });
-            in_buffer = in_buffer.checked_add(bytes).ok_or_else(|| PyValueError::new_err("the compound is too large"))?;
+            in_buffer = in_buffer
+                .checked_add(bytes)
+                .ok_or_else(|| PyValueError::new_err("the compound is too large"))?;
         }
         if parts.iter().all(|part| part.form.is_plain()) {
             for (member, part) in members.iter_mut().zip(&parts) {
@@ -140,7 +160,9 @@ impl Form {
 
 /// Returns the error for a dtype and a datatype without conversion.
 fn no_conversion(dtype: &Bound<'_, PyAny>, datatype: &Datatype) -> PyErr {
-    PyTypeError::new_err(format!("No conversion path between the dtype {dtype} and the HDF5 datatype {datatype}"))
+    PyTypeError::new_err(format!(
+        "No conversion path between the dtype {dtype} and the HDF5 datatype {datatype}"
+    ))
 }
 
 /// Returns the character set of a string datatype; `None` for other datatypes.
@@ -162,7 +184,9 @@ fn plain(dtype: &Bound<'_, PyAny>, kind: char, datatype: &Datatype) -> PyResult<
         return Ok(Datatype::fixed_string(size, StringPadding::NullPadded, charset));
     }
     match &datatype.class {
-        DatatypeClass::Opaque(_) if size == datatype.size && matches!(kind, 'V' | 'M' | 'm') => Ok(datatype.clone()),
+        DatatypeClass::Opaque(_) if size == datatype.size && matches!(kind, 'V' | 'M' | 'm') => {
+            Ok(datatype.clone())
+        }
         DatatypeClass::Bitfield(_) if kind == 'u' => {
             let big = dtype.getattr("byteorder")?.extract::<char>()? == '>';
             let order = if big { ByteOrder::BigEndian } else { ByteOrder::NATIVE };
@@ -170,10 +194,13 @@ fn plain(dtype: &Bound<'_, PyAny>, kind: char, datatype: &Datatype) -> PyResult<
         }
         DatatypeClass::Complex(_) if kind == 'c' => {
             let compound = from_dtype(dtype)?;
-            Ok(compound.complex_part().map_or_else(|| compound.clone(), |part| Datatype::complex(part.clone())))
+            Ok(compound
+                .complex_part()
+                .map_or_else(|| compound.clone(), |part| Datatype::complex(part.clone())))
         }
         _ => from_dtype(dtype),
     }
 }
 
-const _: () = assert!(DESCRIPTOR_BYTES == 16, "the descriptors of variable-length datatypes with 8-byte addresses");
+const _: () =
+    assert!(DESCRIPTOR_BYTES == 16, "the descriptors of variable-length datatypes with 8-byte addresses");

@@ -14,7 +14,8 @@ pub(crate) const POINTER_BYTES: usize = size_of::<usize>();
 
 /// Returns the pointer and the length in bytes of the memory of a C-contiguous array.
 fn memory(array: &Bound<'_, PyAny>) -> PyResult<(*mut u8, usize)> {
-    let array = array.cast::<PyUntypedArray>().map_err(|_| PyTypeError::new_err("a NumPy array is needed"))?;
+    let array =
+        array.cast::<PyUntypedArray>().map_err(|_| PyTypeError::new_err("a NumPy array is needed"))?;
     if !array.is_c_contiguous() {
         return Err(PyTypeError::new_err("Array must be C-contiguous"));
     }

@@ -74,9 +74,14 @@ impl Form {
 
     /// Converts stored elements to the datatype in memory: directly into `target` if the array has
     /// the same form, else into a new buffer.
-    fn convert(&self, stored: Stored, target: &mut [u8]) -> hyperslab::Result<(Arc<Arena>, Option<Vec<u8>>, Stored)> {
+    fn convert(
+        &self,
+        stored: Stored,
+        target: &mut [u8],
+    ) -> hyperslab::Result<(Arc<Arena>, Option<Vec<u8>>, Stored)> {
         let arena = Arc::new(Arena::default());
-        let conversions = Conversions::default().across_charsets().with_destination_heap(Arc::clone(&arena) as _);
+        let conversions =
+            Conversions::default().across_charsets().with_destination_heap(Arc::clone(&arena) as _);
         let plan = stored.plan(&self.memory, &conversions)?;
         let count = stored.len();
         if self.is_plain() {

@@ -10,8 +10,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use hyperslab::vfd::{Access, Core, CoreOptions, Driver, DriverKind};
 use hyperslab::FileSpaceStrategy;
+use hyperslab::vfd::{Access, Core, CoreOptions, Driver};
 use pyo3::exceptions::{PyFileExistsError, PyFileNotFoundError, PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -47,7 +47,11 @@ impl Mode {
             "r+" => Self::Write,
             "w" => Self::Truncate,
             "x" => Self::CreateNew,
-            other => return Err(PyValueError::new_err(format!("Invalid mode; must be one of r, r+, w, x, not {other}"))),
+            other => {
+                return Err(PyValueError::new_err(format!(
+                    "Invalid mode; must be one of r, r+, w, x, not {other}"
+                )));
+            }
         })
     }
 
@@ -67,23 +71,21 @@ impl Mode {
 
 impl File {
     /// Creates the handle of a session.
-    fn of(shared: Arc<Shared>, name: String, swmr: bool) -> Self {
-        let kind = shared.file.info().driver;
-        let driver = match kind {
-            DriverKind::Other => "fileobj".to_owned(),
-            kind => kind.name().to_owned(),
-        };
-        Self { session: Session::new(shared, name, driver, swmr) }
+    fn of(shared: Arc<Shared>, name: String, options: &Options<'_, '_>) -> PyResult<Self> {
+        let traits = options.traits(shared.file.info().driver)?;
+        Ok(Self { session: Session::new(shared, name, traits) })
     }
 }
 
 /// Shares a file that this process has open already.
-fn share(open: Arc<Shared>, mode: Mode, swmr: bool) -> PyResult<Arc<Shared>> {
+fn share(open: Arc<Shared>, mode: Mode, options: &Options<'_, '_>) -> PyResult<Arc<Shared>> {
+    let swmr = options.swmr()?;
     let failed = |text: &str| Err(PyOSError::new_err(format!("Unable to synchronously open file ({text})")));
     match mode {
-        Mode::CreateNew => {
-            Err(PyFileExistsError::new_err((17, "Unable to synchronously create file (unable to open file: the file exists)")))
-        }
+        Mode::CreateNew => Err(PyFileExistsError::new_err((
+            17,
+            "Unable to synchronously create file (unable to open file: the file exists)",
+        ))),
         Mode::Truncate => Err(PyOSError::new_err(
             "Unable to synchronously create file (unable to truncate a file which is already open)",
         )),
@@ -91,14 +93,25 @@ fn share(open: Arc<Shared>, mode: Mode, swmr: bool) -> PyResult<Arc<Shared>> {
         _ if swmr != open.swmr && mode == Mode::Read && !open.writable => {
             failed("SWMR read access flag not the same for file that is already open")
         }
-        _ => Ok(open),
+        _ => match options.locking()? {
+            Some(locking) if open.locking.is_some_and(|known| known != locking) => {
+                failed("file locking flag values don't match")
+            }
+            _ => Ok(open),
+        },
     }
 }
 
 /// Opens or creates a file that this process does not have open.
 fn open_new(py: Python<'_>, path: &Path, mode: Mode, options: &Options<'_, '_>) -> PyResult<hyperslab::File> {
-    if mode == Mode::CreateNew && path.exists() && !matches!(options.driver, DriverChoice::Core { backing_store: false, .. }) {
-        let text = format!("Unable to synchronously create file (unable to open file: name = '{}', the file exists)", path.display());
+    if mode == Mode::CreateNew
+        && path.exists()
+        && !matches!(options.driver, DriverChoice::Core { backing_store: false, .. })
+    {
+        let text = format!(
+            "Unable to synchronously create file (unable to open file: name = '{}', the file exists)",
+            path.display()
+        );
         return Err(PyFileExistsError::new_err((17, text)));
     }
     let family = matches!(options.driver, DriverChoice::Family { .. } | DriverChoice::Split { .. });
@@ -136,7 +149,12 @@ fn open_new(py: Python<'_>, path: &Path, mode: Mode, options: &Options<'_, '_>) 
 impl File {
     /// Opens or creates the file at a path.
     #[staticmethod]
-    fn open(py: Python<'_>, path: &Bound<'_, PyAny>, mode: &str, options: &Bound<'_, PyDict>) -> PyResult<Self> {
+    fn open(
+        py: Python<'_>,
+        path: &Bound<'_, PyAny>,
+        mode: &str,
+        options: &Bound<'_, PyDict>,
+    ) -> PyResult<Self> {
         let mode = Mode::new(mode)?;
         let options = Options::new(options)?;
         let swmr = options.swmr()?;
@@ -144,17 +162,17 @@ impl File {
         let name = path.display().to_string();
         let open = registry::identity_of(&path).and_then(|identity| registry::find(&identity));
         let shared = match open {
-            Some(open) => share(open, mode, swmr)?,
+            Some(open) => share(open, mode, &options)?,
             None => {
                 let file = open_new(py, &path, mode, &options)?;
                 let identity = match &options.driver {
                     DriverChoice::Core { backing_store: false, .. } => None,
                     _ => registry::identity_of(&path),
                 };
-                Shared::add(file, identity, mode != Mode::Read, swmr, &name)
+                Shared::add_locked(file, identity, mode != Mode::Read, swmr, &name, options.locking()?)
             }
         };
-        Ok(Self::of(shared, name, swmr))
+        Self::of(shared, name, &options)
     }
 
     /// Opens a file image: the bytes of a whole file.
@@ -171,30 +189,39 @@ impl File {
             _ => opening.open_bytes(data),
         });
         let shared = Shared::add(file.or_raise()?, None, mode == Mode::Write, false, "file image");
-        Ok(Self::of(shared, "file image".to_owned(), false))
+        Self::of(shared, "file image".to_owned(), &options)
     }
 
     /// Opens a Python object with the methods of a binary file.
     #[staticmethod]
-    fn open_object(py: Python<'_>, fileobj: Py<PyAny>, mode: &str, options: &Bound<'_, PyDict>) -> PyResult<Self> {
+    fn open_object(
+        py: Python<'_>,
+        fileobj: Py<PyAny>,
+        mode: &str,
+        options: &Bound<'_, PyDict>,
+    ) -> PyResult<Self> {
         let mode = Mode::new(mode)?;
         let options = Options::new(options)?;
         let name = fileobj.bind(py).repr()?.to_string();
-        let driver: Arc<dyn Driver> = python_driver::PythonFile::new(fileobj, name.clone(), mode == Mode::Read);
+        let driver: Arc<dyn Driver> =
+            python_driver::PythonFile::new(fileobj, name.clone(), mode == Mode::Read);
         if mode == Mode::CreateNew && !py.detach(|| driver.is_empty()).unwrap_or(true) {
             return Err(PyFileExistsError::new_err((17, "the file object is not empty")));
         }
         let file = if mode.creates() {
             let creation = options.creation()?;
             py.detach(|| {
-                driver.set_len(0).map_err(|source| hyperslab::Error::Io { action: "cannot truncate".into(), source })?;
+                driver
+                    .set_len(0)
+                    .map_err(|source| hyperslab::Error::Io { action: "cannot truncate".into(), source })?;
                 creation.create_driver(driver)
             })
         } else {
             let opening = options.opening(mode == Mode::Write)?;
             py.detach(|| opening.open_driver(driver))
         };
-        Ok(Self::of(Shared::add(file.or_raise()?, None, mode != Mode::Read, false, &name), name, false))
+        let shared = Shared::add(file.or_raise()?, None, mode != Mode::Read, false, &name);
+        Self::of(shared, name, &options)
     }
 
     /// Writes all dirty data and closes the file. Closing a closed file does nothing.
@@ -273,15 +300,20 @@ impl File {
         dict.set_item("superblock_version", info.superblock_version)?;
         dict.set_item("user_block", info.user_block)?;
         dict.set_item("length", info.length)?;
-        dict.set_item("fs_strategy", match info.file_space.strategy {
-            FileSpaceStrategy::Page => "page",
-            FileSpaceStrategy::Aggregators => "aggregate",
-            FileSpaceStrategy::None => "none",
-            _ => "fsm",
-        })?;
+        dict.set_item(
+            "fs_strategy",
+            match info.file_space.strategy {
+                FileSpaceStrategy::Page => "page",
+                FileSpaceStrategy::Aggregators => "aggregate",
+                FileSpaceStrategy::None => "none",
+                _ => "fsm",
+            },
+        )?;
         dict.set_item("fs_persist", info.file_space.persist)?;
         dict.set_item("fs_threshold", info.file_space.threshold)?;
         dict.set_item("fs_page_size", info.file_space.page_size)?;
+        dict.set_item("libver", self.session.libver.clone())?;
+        dict.set_item("meta_block_size", self.session.meta_block_size)?;
         dict.set_item("size_of_offsets", info.size_of_offsets)?;
         dict.set_item("free_space", py.detach(|| file.free_space()).or_raise()?)?;
         Ok(dict)

@@ -3,24 +3,47 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use hyperslab::vfd::{Access, Core, CoreOptions, Driver, Family, FamilyPattern, Multi, MultiMember};
-use hyperslab::{
-    AccessOptions, Durability, ExternalFiles, FileDriver, FileLocking, FileOptions, FileSpace, FileSpaceStrategy,
-    LibraryVersion, LibverBounds, OpenOptions,
+use hyperslab::vfd::{
+    Access, Core, CoreOptions, Driver, DriverKind, Family, FamilyPattern, Multi, MultiMember,
 };
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use hyperslab::{
+    AccessOptions, Durability, ExternalFiles, FileDriver, FileLocking, FileOptions, FileSpace,
+    FileSpaceStrategy, LibraryVersion, LibverBounds, OpenOptions,
+};
+use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict};
 
 use super::registry::Registry;
+use super::session::Traits;
 use crate::errors::OrRaise;
 
 /// All names of options.
 const NAMES: [&str; 24] = [
-    "driver", "backing_store", "block_size", "memb_size", "meta_ext", "raw_ext", "libver", "userblock_size", "swmr",
-    "rdcc_nbytes", "track_order", "track_times", "fs_strategy", "fs_persist", "fs_threshold", "fs_page_size",
-    "page_buf_size", "alignment_threshold", "alignment_interval", "meta_block_size", "locking", "durability",
-    "efile_prefix", "ignore_status_flags",
+    "driver",
+    "backing_store",
+    "block_size",
+    "memb_size",
+    "meta_ext",
+    "raw_ext",
+    "libver",
+    "userblock_size",
+    "swmr",
+    "rdcc_nbytes",
+    "track_order",
+    "track_times",
+    "fs_strategy",
+    "fs_persist",
+    "fs_threshold",
+    "fs_page_size",
+    "page_buf_size",
+    "alignment_threshold",
+    "alignment_interval",
+    "meta_block_size",
+    "locking",
+    "durability",
+    "efile_prefix",
+    "ignore_status_flags",
 ];
 
 /// The driver of a file, with its own options.
@@ -58,7 +81,9 @@ impl<'a, 'py> Options<'a, 'py> {
                 backing_store: options.get("backing_store")?.unwrap_or(true),
                 increment: options.get("block_size")?.unwrap_or(64 << 10),
             },
-            Some("family") => DriverChoice::Family { member_size: options.get("memb_size")?.unwrap_or(1 << 31) },
+            Some("family") => {
+                DriverChoice::Family { member_size: options.get("memb_size")?.unwrap_or(1 << 31) }
+            }
             Some("split") => DriverChoice::Split {
                 metadata: options.get("meta_ext")?.unwrap_or_else(|| "-m.h5".to_owned()),
                 raw: options.get("raw_ext")?.unwrap_or_else(|| "-r.h5".to_owned()),
@@ -120,8 +145,26 @@ impl<'a, 'py> Options<'a, 'py> {
         Ok(options)
     }
 
-    fn locking(&self) -> PyResult<Option<FileLocking>> {
-        let Some(value) = self.dict.get_item("locking")?.filter(|value| !value.is_none()) else { return Ok(None) };
+    /// Returns the properties of a session with these options.
+    pub(super) fn traits(&self, driver: DriverKind) -> PyResult<Traits> {
+        let mut traits = Traits::of_driver(driver);
+        if let DriverChoice::Stdio = self.driver {
+            traits.driver = "stdio".to_owned();
+        }
+        if let Some((low, high)) = self.get::<(String, String)>("libver")? {
+            let resolved = |name: String| if name == "latest" { "v200".to_owned() } else { name };
+            traits.libver = (resolved(low), resolved(high));
+        }
+        traits.meta_block_size = self.get("meta_block_size")?.unwrap_or(traits.meta_block_size);
+        traits.swmr = self.swmr()?;
+        Ok(traits)
+    }
+
+    /// Returns the use of locks.
+    pub(super) fn locking(&self) -> PyResult<Option<FileLocking>> {
+        let Some(value) = self.dict.get_item("locking")?.filter(|value| !value.is_none()) else {
+            return Ok(None);
+        };
         if let Ok(yes) = value.cast::<PyBool>() {
             return Ok(Some(if yes.is_true() { FileLocking::On } else { FileLocking::Off }));
         }
@@ -147,7 +190,8 @@ impl<'a, 'py> Options<'a, 'py> {
         };
         let swmr = self.swmr()?;
         let ignored = self.get("ignore_status_flags")?.unwrap_or(false);
-        let options = self.access::<hyperslab::Opening>()?.driver(driver).write(write).ignore_status_flags(ignored);
+        let options =
+            self.access::<hyperslab::Opening>()?.driver(driver).write(write).ignore_status_flags(ignored);
         Ok(if write { options } else { options.swmr_read(swmr) })
     }
 
@@ -164,7 +208,13 @@ impl<'a, 'py> Options<'a, 'py> {
         if self.get("track_order")?.unwrap_or(false) {
             options = options.track_order(true);
         }
-        if let Some(space) = self.file_space()? {
+        let space = self.file_space()?;
+        let paged = space.as_ref().is_some_and(|space| space.strategy == FileSpaceStrategy::Page);
+        if !paged && self.get::<u64>("page_buf_size")?.is_some_and(|bytes| bytes > 0) {
+            let text = "Unable to synchronously create file (enabling the page buffer requires the page strategy of file space)";
+            return Err(PyOSError::new_err(text));
+        }
+        if let Some(space) = space {
             options = options.file_space(space);
         }
         Ok(options)
@@ -189,8 +239,13 @@ impl<'a, 'py> Options<'a, 'py> {
 
     /// Opens the driver of a new file, or of a file that one driver alone can open. Returns `None`
     /// if the façade opens the driver itself.
-    pub(super) fn own_driver(&self, path: &std::path::Path, access: Access) -> PyResult<Option<Arc<dyn Driver>>> {
-        let failed = |source| hyperslab::Error::Io { action: format!("cannot open `{}`", path.display()), source };
+    pub(super) fn own_driver(
+        &self,
+        path: &std::path::Path,
+        access: Access,
+    ) -> PyResult<Option<Arc<dyn Driver>>> {
+        let failed =
+            |source| hyperslab::Error::Io { action: format!("cannot open `{}`", path.display()), source };
         let creates = !matches!(access, Access::ReadOnly | Access::ReadWrite);
         let driver: Arc<dyn Driver> = match &self.driver {
             DriverChoice::Core { backing_store, increment } => {

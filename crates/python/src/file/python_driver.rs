@@ -40,7 +40,11 @@ impl PythonFile {
     }
 
     /// Calls `work` with the object while the interpreter is attached.
-    fn call<T>(&self, operation: &'static str, work: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>) -> Result<T> {
+    fn call<T>(
+        &self,
+        operation: &'static str,
+        work: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>,
+    ) -> Result<T> {
         Python::attach(|py| {
             // The interpreter may switch threads inside of a method, so the lock is needed. A thread
             // that waits for it must not hold the interpreter.

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
-use hyperslab::File;
 use hyperslab::vfd::FileIdentity;
+use hyperslab::{File, FileLocking};
 use parking_lot::Mutex;
 
 /// A file that sessions share.
@@ -19,6 +19,8 @@ pub(crate) struct Shared {
     /// A number that no other open file of this process has.
     pub(super) number: u64,
     pub(super) name: String,
+    /// The use of locks that the first session requested.
+    pub(super) locking: Option<FileLocking>,
 }
 
 static OPEN: Mutex<Vec<Weak<Shared>>> = Mutex::new(Vec::new());
@@ -40,9 +42,8 @@ pub(super) fn find(identity: &FileIdentity) -> Option<Arc<Shared>> {
 
 /// Returns the shared file of a façade file that a link opened.
 pub(super) fn shared_of(file: &File) -> Arc<Shared> {
-    let root = file.root().token();
     let open: Vec<_> = OPEN.lock().iter().filter_map(Weak::upgrade).collect();
-    let known = open.into_iter().find(|shared| shared.file.root().token() == root);
+    let known = open.into_iter().find(|shared| shared.file.is_same(file));
     known.unwrap_or_else(|| {
         let name = file.file_name().to_owned();
         let identity = identity_of(Path::new(&name));
@@ -52,10 +53,29 @@ pub(super) fn shared_of(file: &File) -> Arc<Shared> {
 
 impl Shared {
     /// Adds a file to the open files.
-    pub(super) fn add(file: File, identity: Option<FileIdentity>, writable: bool, swmr: bool, name: &str) -> Arc<Self> {
+    pub(super) fn add(
+        file: File,
+        identity: Option<FileIdentity>,
+        writable: bool,
+        swmr: bool,
+        name: &str,
+    ) -> Arc<Self> {
+        Self::add_locked(file, identity, writable, swmr, name, None)
+    }
+
+    /// Adds a file to the open files, with the use of locks that its first session requested.
+    pub(super) fn add_locked(
+        file: File,
+        identity: Option<FileIdentity>,
+        writable: bool,
+        swmr: bool,
+        name: &str,
+        locking: Option<FileLocking>,
+    ) -> Arc<Self> {
         GENERATION.fetch_add(1, Ordering::AcqRel);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let shared = Arc::new(Self { file, identity, writable, swmr, number, name: name.to_owned() });
+        let shared =
+            Arc::new(Self { file, identity, writable, swmr, number, name: name.to_owned(), locking });
         let mut open = OPEN.lock();
         open.retain(|shared| shared.strong_count() > 0);
         open.push(Arc::downgrade(&shared));

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
+use hyperslab::vfd::DriverKind;
 use parking_lot::{Mutex, RwLock};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
@@ -27,6 +28,10 @@ pub(crate) struct Session {
     /// The name that the user gave.
     pub(crate) name: String,
     pub(crate) driver: String,
+    /// The bounds of library versions.
+    pub(crate) libver: (String, String),
+    /// The size of metadata blocks in bytes.
+    pub(crate) meta_block_size: u64,
     pub(crate) writable: bool,
     forks: u64,
     /// The number of the file, which all its sessions share.
@@ -52,19 +57,45 @@ impl fmt::Debug for Session {
     }
 }
 
+/// The properties of a session that the file does not store.
+#[derive(Debug)]
+pub(super) struct Traits {
+    pub(super) driver: String,
+    pub(super) libver: (String, String),
+    pub(super) meta_block_size: u64,
+    pub(super) swmr: bool,
+}
+
+impl Traits {
+    /// Returns the default properties of a session with a driver.
+    pub(super) fn of_driver(driver: DriverKind) -> Self {
+        let driver = match driver {
+            DriverKind::Other => "fileobj",
+            kind => kind.name(),
+        };
+        let libver = ("earliest".to_owned(), "v200".to_owned());
+        Self { driver: driver.to_owned(), libver, meta_block_size: 2048, swmr: false }
+    }
+}
+
 /// Returns the open sessions of this process, oldest first.
 pub(crate) fn sessions() -> Vec<Arc<Session>> {
     SESSIONS.lock().iter().filter_map(Weak::upgrade).collect()
 }
 
 fn closed() -> PyErr {
-    PyValueError::new_err("Invalid location identifier: the file or object is closed (Not a location; invalid object ID)")
+    PyValueError::new_err(
+        "Invalid location identifier: the file or object is closed (Not a location; invalid object ID)",
+    )
 }
 
 impl Session {
     /// Creates the session of an open file.
-    pub(super) fn new(shared: Arc<Shared>, name: String, driver: String, swmr: bool) -> Arc<Self> {
+    pub(super) fn new(shared: Arc<Shared>, name: String, traits: Traits) -> Arc<Self> {
+        let Traits { driver, libver, meta_block_size, swmr } = traits;
         let session = Arc::new(Self {
+            libver,
+            meta_block_size,
             writable: shared.writable,
             identity: shared.number,
             shared: RwLock::new(Some(shared)),
@@ -215,7 +246,6 @@ impl Session {
     pub(crate) fn of_other(file: &hyperslab::File) -> PyResult<Arc<Self>> {
         let shared = super::registry::shared_of(file);
         let name = shared.name.clone();
-        let driver = file.info().driver.name().to_owned();
-        Ok(Self::new(shared, name, driver, false))
+        Ok(Self::new(shared, name, Traits::of_driver(file.info().driver)))
     }
 }

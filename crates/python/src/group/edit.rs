@@ -22,14 +22,19 @@ fn text_of(path: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Name>> {
 impl Group {
     /// Creates a group, and the groups on the way to it.
     #[pyo3(signature = (path, track_order=false))]
-    fn create_group(slf: &Bound<'_, Self>, path: Option<&Bound<'_, PyAny>>, track_order: bool) -> PyResult<Py<Self>> {
+    fn create_group(
+        slf: &Bound<'_, Self>,
+        path: Option<&Bound<'_, PyAny>>,
+        track_order: bool,
+    ) -> PyResult<Py<Self>> {
         let (py, group, path) = (slf.py(), slf.get().facade()?, text_of(path)?);
         let options = GroupOptions::new().track_order(track_order);
         let made = match &path {
             None => py.detach(|| in_pool(|| group.create_unlinked_group(options))),
             Some(name) => match name.text() {
                 Ok(text) => py.detach(|| in_pool(|| group.create_group_with(text, options))),
-                Err(_) => py.detach(|| in_pool(|| group.by_bytes().create_group(&name.bytes, name.charset, options))),
+                Err(_) => py
+                    .detach(|| in_pool(|| group.by_bytes().create_group(&name.bytes, name.charset, options))),
             },
         };
         let handle = Self::create(slf.get().session(), made.or_raise()?, py)?;
@@ -49,14 +54,19 @@ impl Group {
         let (py, group, path) = (slf.py(), slf.get().facade()?, text_of(path)?);
         let text = path.as_ref().map(Name::text).transpose()?;
         let session = slf.get().session();
-        let handle = dataset::create::create_handle(py, session, &group, text, r#type, shape.as_deref(), options)?;
+        let handle =
+            dataset::create::create_handle(py, session, &group, text, r#type, shape.as_deref(), options)?;
         let name = text.and_then(|text| Self::path_of(slf, text));
         handle.bind(py).as_super().get().set_name(name);
         Ok(handle)
     }
 
     /// Stores a datatype as an object.
-    fn commit(slf: &Bound<'_, Self>, path: Option<&Bound<'_, PyAny>>, r#type: &Bound<'_, Type>) -> PyResult<Py<PyAny>> {
+    fn commit(
+        slf: &Bound<'_, Self>,
+        path: Option<&Bound<'_, PyAny>>,
+        r#type: &Bound<'_, Type>,
+    ) -> PyResult<Py<PyAny>> {
         let (py, group, path) = (slf.py(), slf.get().facade()?, text_of(path)?);
         let datatype = &r#type.get().datatype;
         let text = path.as_ref().map(Name::text).transpose()?;
@@ -77,7 +87,9 @@ impl Group {
         py.detach(|| {
             in_pool(|| match std::str::from_utf8(&name.bytes) {
                 Ok(text) => group.link_hard(text, &target),
-                Err(_) => group.by_bytes().insert(&name.bytes, name.charset, LinkTarget::Hard(target.token())),
+                Err(_) => {
+                    group.by_bytes().insert(&name.bytes, name.charset, LinkTarget::Hard(target.token()))
+                }
             })
         })
         .or_raise()
@@ -89,7 +101,9 @@ impl Group {
         py.detach(|| {
             in_pool(|| match (std::str::from_utf8(&name.bytes), std::str::from_utf8(&target.bytes)) {
                 (Ok(text), Ok(target)) => group.link_soft(text, target),
-                _ => group.by_bytes().insert(&name.bytes, name.charset, LinkTarget::Soft(target.bytes.clone())),
+                _ => {
+                    group.by_bytes().insert(&name.bytes, name.charset, LinkTarget::Soft(target.bytes.clone()))
+                }
             })
         })
         .or_raise()
@@ -106,7 +120,8 @@ impl Group {
         let (group, name) = (self.facade()?, Name::new(path)?);
         let (file, target) = (Name::new(file)?.bytes, Name::new(target)?.bytes);
         py.detach(|| {
-            let texts = (std::str::from_utf8(&name.bytes), std::str::from_utf8(&file), std::str::from_utf8(&target));
+            let texts =
+                (std::str::from_utf8(&name.bytes), std::str::from_utf8(&file), std::str::from_utf8(&target));
             in_pool(|| match texts {
                 (Ok(text), Ok(file), Ok(target)) => group.link_external(text, file, target),
                 _ => {

@@ -27,7 +27,11 @@ pub(crate) struct Group {
 
 impl Group {
     /// Creates the Python handle of a group.
-    pub(crate) fn create(session: &Arc<Session>, group: hyperslab::Group, py: Python<'_>) -> PyResult<Py<Self>> {
+    pub(crate) fn create(
+        session: &Arc<Session>,
+        group: hyperslab::Group,
+        py: Python<'_>,
+    ) -> PyResult<Py<Self>> {
         let object = Object::new(session, hyperslab::Object::clone(&group));
         let handle = Self { slot: Slot::new(session, group) };
         Py::new(py, PyClassInitializer::from(object).add_subclass(handle))
@@ -87,7 +91,7 @@ pub(crate) fn find(group: &hyperslab::Group, path: &Name) -> hyperslab::Result<h
 fn session_of(session: &Arc<Session>, object: &hyperslab::Object) -> PyResult<Arc<Session>> {
     let own = session.file()?;
     let file = object.containing_file().or_raise()?;
-    if file.root().token() == own.root().token() { Ok(Arc::clone(session)) } else { Session::of_other(&file) }
+    if file.is_same(&own) { Ok(Arc::clone(session)) } else { Session::of_other(&file) }
 }
 
 #[pymethods]
@@ -113,9 +117,15 @@ impl Group {
         if name.bytes.is_empty() {
             return Ok(false);
         }
+        // A link without a target counts as a member.
+        if let Ok(Some(_)) = py.detach(|| in_pool(|| link_at(&group, &name))) {
+            return Ok(true);
+        }
         match py.detach(|| in_pool(|| find(&group, &name))) {
             Ok(_) => Ok(true),
-            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Io) => Ok(false),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+            // The file of an external link on the way cannot be opened.
+            Err(error) if error.kind() == ErrorKind::Io => Ok(false),
             Err(error) => Err(raise(error)),
         }
     }
@@ -181,19 +191,23 @@ impl Group {
 fn referred(group: &hyperslab::Group, reference: &Bound<'_, PyAny>) -> PyResult<hyperslab::Object> {
     let facade = match reference.cast::<Reference>() {
         Ok(reference) => reference.get().facade.clone(),
-        Err(_) => reference.cast::<RegionReference>().ok().and_then(|reference| reference.get().facade.clone()),
+        Err(_) => {
+            reference.cast::<RegionReference>().ok().and_then(|reference| reference.get().facade.clone())
+        }
     };
     match (facade, crate::reference::target(reference)?) {
-        (_, hyperslab::ReferenceTarget::Null) => {
-            Err(PyValueError::new_err("Invalid HDF5 object reference (unable to dereference object: the reference is null)"))
-        }
+        (_, hyperslab::ReferenceTarget::Null) => Err(PyValueError::new_err(
+            "Invalid HDF5 object reference (unable to dereference object: the reference is null)",
+        )),
         (Some(facade), hyperslab::ReferenceTarget::External { .. }) => facade.object().or_raise(),
         (
             _,
             hyperslab::ReferenceTarget::Object(token)
             | hyperslab::ReferenceTarget::Region(token, _)
             | hyperslab::ReferenceTarget::Attribute(token, _),
-        ) => group.object_at_address(token.address()).map_err(|error| PyValueError::new_err(error.to_string())),
+        ) => {
+            group.object_at_address(token.address()).map_err(|error| PyValueError::new_err(error.to_string()))
+        }
         _ => Err(PyValueError::new_err("Invalid HDF5 object reference")),
     }
 }
@@ -202,13 +216,13 @@ fn referred(group: &hyperslab::Group, reference: &Bound<'_, PyAny>) -> PyResult<
 fn not_found(error: &hyperslab::Error, name: &Name) -> Option<PyErr> {
     let text = String::from_utf8_lossy(&name.bytes);
     match error.kind() {
-        ErrorKind::NotFound => {
-            Some(PyKeyError::new_err(format!("Unable to synchronously open object (object '{text}' doesn't exist): {error}")))
-        }
+        ErrorKind::NotFound => Some(PyKeyError::new_err(format!(
+            "Unable to synchronously open object (object '{text}' doesn't exist): {error}"
+        ))),
         // The file of an external link cannot be opened.
-        ErrorKind::Io | ErrorKind::Misuse => {
-            Some(PyKeyError::new_err(format!("Unable to synchronously open object (component not found): {error}")))
-        }
+        ErrorKind::Io | ErrorKind::Misuse => Some(PyKeyError::new_err(format!(
+            "Unable to synchronously open object (component not found): {error}"
+        ))),
         _ => None,
     }
 }
@@ -216,9 +230,14 @@ fn not_found(error: &hyperslab::Error, name: &Name) -> Option<PyErr> {
 /// Returns the last link of a path.
 pub(crate) fn link_at(group: &hyperslab::Group, path: &Name) -> hyperslab::Result<Option<hyperslab::Link>> {
     let bytes = path.bytes.strip_suffix(b"/").unwrap_or(&path.bytes);
-    let Some(slash) = bytes.iter().rposition(|byte| *byte == b'/') else { return group.by_bytes().link(bytes) };
+    let Some(slash) = bytes.iter().rposition(|byte| *byte == b'/') else {
+        return group.by_bytes().link(bytes);
+    };
     let (parent, name) = bytes.split_at(slash);
-    let parent = Name { bytes: if parent.is_empty() { b"/".to_vec() } else { parent.to_vec() }, charset: path.charset };
+    let parent = Name {
+        bytes: if parent.is_empty() { b"/".to_vec() } else { parent.to_vec() },
+        charset: path.charset,
+    };
     let parent = match find(group, &parent) {
         Ok(parent) => parent.into_group()?,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),

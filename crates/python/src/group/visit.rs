@@ -20,8 +20,10 @@ struct Level {
 
 impl Level {
     fn new(py: Python<'_>, group: hyperslab::Group, path: Vec<u8>) -> PyResult<Self> {
-        let names = py.detach(|| link_names(&group)).or_raise()?.into_iter();
-        Ok(Self { group, path, names })
+        let mut names = py.detach(|| link_names(&group)).or_raise()?;
+        // As in libhdf5, a visit follows the names even if the group tracks the creation order.
+        names.sort_unstable();
+        Ok(Self { group, path, names: names.into_iter() })
     }
 }
 

@@ -43,7 +43,9 @@ impl Selection {
     pub(crate) fn from_facade(selection: Facade, dims: &[u64]) -> hyperslab::Result<Self> {
         let kept = match &selection {
             Facade::All => Dims::from_slice(dims),
-            Facade::Hyperslab(hyperslab::Hyperslab::Regular(slab)) => slab.shape(dims)?.iter().copied().collect(),
+            Facade::Hyperslab(hyperslab::Hyperslab::Regular(slab)) => {
+                slab.shape(dims)?.iter().copied().collect()
+            }
             other => {
                 let mut kept = Dims::new();
                 kept.push(other.element_count(dims)?);
@@ -82,7 +84,11 @@ impl Selection {
     pub(crate) fn stored_shape(&self) -> Dims {
         let Some(order) = &self.order else { return self.kept.clone() };
         let sizes = self.kept.iter().zip(order);
-        sizes.map(|(kept, order)| order.as_ref().map_or(*kept, |order| hyperslab_exact::to_u64(order.write.len()))).collect()
+        sizes
+            .map(|(kept, order)| {
+                order.as_ref().map_or(*kept, |order| hyperslab_exact::to_u64(order.write.len()))
+            })
+            .collect()
     }
 
     /// Returns the number of elements of the result.
@@ -123,8 +129,9 @@ impl Selection {
     #[staticmethod]
     fn of_points(coordinates: &Bound<'_, PyAny>, shape: Vec<u64>) -> PyResult<Self> {
         let rows: Vec<Vec<u64>> = coordinates.extract()?;
-        let columns: Vec<Vec<u64>> =
-            (0..shape.len()).map(|axis| rows.iter().filter_map(|row| row.get(axis).copied()).collect()).collect();
+        let columns: Vec<Vec<u64>> = (0..shape.len())
+            .map(|axis| rows.iter().filter_map(|row| row.get(axis).copied()).collect())
+            .collect();
         if rows.iter().any(|row| row.len() != shape.len()) {
             return Err(PyTypeError::new_err("a row of coordinates has another length than the shape"));
         }
@@ -182,7 +189,8 @@ impl Selection {
             "nota" => SetOperation::NotA,
             other => return Err(PyValueError::new_err(format!("unknown set operation {other:?}"))),
         };
-        let combined = self.facade.combine(operation, &other.facade, &self.dims).map_err(Into::into).or_raise()?;
+        let combined =
+            self.facade.combine(operation, &other.facade, &self.dims).map_err(Into::into).or_raise()?;
         Self::from_facade(combined.simplified().map_err(Into::into).or_raise()?, &self.dims).or_raise()
     }
 

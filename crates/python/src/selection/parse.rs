@@ -31,15 +31,22 @@ impl Selection {
             Err(_) => std::iter::once(args.clone()).collect(),
         };
         if let [only] = items.as_slice()
+            && !dims.is_empty()
             && let Some(mask) = whole_mask(only, dims)?
         {
             return Ok(mask);
+        }
+        if items.iter().any(|item| item.is_none()) {
+            return Err(PyTypeError::new_err("newaxis (None) is not supported in a subscript of a dataset"));
         }
         let ellipses = items.iter().filter(|item| item.is(PyEllipsis::get(item.py()))).count();
         if ellipses > 1 {
             return Err(PyValueError::new_err("Only one ellipsis may be used."));
         }
         let given = items.len() - ellipses;
+        if given > 0 && dims.is_empty() {
+            return Err(PyValueError::new_err("Illegal slicing argument for scalar dataspace"));
+        }
         if given > dims.len() {
             let text = format!("{given} indexing arguments for {} dimensions", dims.len());
             return Err(PyTypeError::new_err(text));
@@ -81,7 +88,11 @@ impl Selection {
             Err(_) => PyTuple::new(py, [args])?,
         };
         if lists.len() != dims.len() {
-            return Err(PyTypeError::new_err(format!("{} index lists for {} dimensions", lists.len(), dims.len())));
+            return Err(PyTypeError::new_err(format!(
+                "{} index lists for {} dimensions",
+                lists.len(),
+                dims.len()
+            )));
         }
         let arrays = BROADCAST.import(py, "numpy", "broadcast_arrays")?.call1(&lists)?;
         let mut shape = Dims::new();
@@ -167,7 +178,9 @@ impl Item {
     fn list(item: &Bound<'_, PyAny>, size: u64, axis: usize) -> PyResult<Self> {
         static AS_ARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
         let py = item.py();
-        let wrong = || PyTypeError::new_err(format!("Illegal index \"{item}\" (a slice, index list or mask is needed)"));
+        let wrong = || {
+            PyTypeError::new_err(format!("Illegal index \"{item}\" (a slice, index list or mask is needed)"))
+        };
         if item.is_none() {
             return Err(wrong());
         }
@@ -216,7 +229,8 @@ impl Item {
             }
             Self::List(list) if !list.is_sorted_by(|a, b| a < b) => {
                 let sorted = sorted(list);
-                let read = list.iter().filter_map(|index| sorted.binary_search(index).ok()).collect::<Vec<_>>();
+                let read =
+                    list.iter().filter_map(|index| sorted.binary_search(index).ok()).collect::<Vec<_>>();
                 let mut write = vec![0; sorted.len()];
                 for (at, position) in read.iter().enumerate() {
                     if let Some(last) = write.get_mut(*position) {

@@ -16,8 +16,7 @@ fn array<'py>(py: Python<'py>, coordinates: Vec<u64>, shape: &[usize]) -> PyResu
 }
 
 /// Start, stride, count and block of a regular hyperslab. An unlimited count is `None`.
-type Regular<'py> =
-    (Bound<'py, PyTuple>, Bound<'py, PyTuple>, Bound<'py, PyTuple>, Bound<'py, PyTuple>);
+type Regular<'py> = (Bound<'py, PyTuple>, Bound<'py, PyTuple>, Bound<'py, PyTuple>, Bound<'py, PyTuple>);
 
 #[pymethods]
 impl Selection {
@@ -38,7 +37,8 @@ impl Selection {
     fn bounds<'py>(&self, py: Python<'py>) -> PyResult<Option<(Bound<'py, PyTuple>, Bound<'py, PyTuple>)>> {
         let found = self.facade.bounding_box(&self.dims).map_err(Into::into).or_raise()?;
         let Some(region) = found.filter(|region| !region.is_empty()) else { return Ok(None) };
-        let last: Dims = region.start.iter().zip(&region.count).map(|(start, count)| start + (count - 1)).collect();
+        let last: Dims =
+            region.start.iter().zip(&region.count).map(|(start, count)| start + (count - 1)).collect();
         Ok(Some((tuple(py, &region.start)?, tuple(py, &last)?)))
     }
 
@@ -47,9 +47,17 @@ impl Selection {
     fn regular<'py>(&self, py: Python<'py>) -> PyResult<Option<Regular<'py>>> {
         let Facade::Hyperslab(Hyperslab::Regular(slab)) = &self.facade else { return Ok(None) };
         let limited = |values: &[u64]| {
-            PyTuple::new(py, values.iter().map(|value| Some(*value).filter(|value| *value != hyperslab::UNLIMITED)))
+            PyTuple::new(
+                py,
+                values.iter().map(|value| Some(*value).filter(|value| *value != hyperslab::UNLIMITED)),
+            )
         };
-        Ok(Some((tuple(py, &slab.start)?, tuple(py, &slab.stride)?, limited(&slab.count)?, limited(&slab.block)?)))
+        Ok(Some((
+            tuple(py, &slab.start)?,
+            tuple(py, &slab.stride)?,
+            limited(&slab.count)?,
+            limited(&slab.block)?,
+        )))
     }
 
     /// Returns the first and the last coordinates of the blocks of a hyperslab.
@@ -73,7 +81,9 @@ impl Selection {
                         })
                         .collect();
                     corners.extend_from_slice(&start);
-                    corners.extend(start.iter().zip(&slab.block).map(|(start, block)| start + block.saturating_sub(1))); // An empty block has no last coordinate.
+                    corners.extend(
+                        start.iter().zip(&slab.block).map(|(start, block)| start + block.saturating_sub(1)),
+                    ); // An empty block has no last coordinate.
                 }
             }
             Facade::All => {

@@ -1,8 +1,8 @@
 //! Descriptions of datatypes as Python dicts.
 
 use hyperslab::datatype::{
-    Bitfield, ByteOrder, FixedPoint, FloatOrder, FloatingPoint, Normalization, Padding, Reference, ReferenceKind,
-    StringPadding, VariableLengthKind,
+    Bitfield, ByteOrder, FixedPoint, FloatOrder, FloatingPoint, Normalization, Padding, Reference,
+    ReferenceKind, StringPadding, VariableLengthKind,
 };
 use hyperslab::{CharacterSet, Datatype, DatatypeClass};
 use pyo3::prelude::*;
@@ -58,7 +58,8 @@ pub(super) fn describe<'py>(py: Python<'py>, datatype: &Datatype) -> PyResult<Bo
         DatatypeClass::Enumeration(enumeration) => {
             dict.set_item("base", child(&enumeration.base)?)?;
             let members = enumeration.members.iter();
-            let members = members.map(|m| Ok((text_of(&m.name), integer_value(&enumeration.base, &m.value)?)));
+            let members =
+                members.map(|m| Ok((text_of(&m.name), integer_value(&enumeration.base, &m.value)?)));
             dict.set_item("members", members.collect::<PyResult<Vec<_>>>()?)?;
         }
         DatatypeClass::VariableLength(variable) => match variable.kind {
@@ -128,7 +129,12 @@ fn float(dict: &Bound<'_, PyDict>, number: &FloatingPoint) -> PyResult<()> {
     dict.set_item("pad", (padding(number.low_pad), padding(number.high_pad)))
 }
 
-fn string(dict: &Bound<'_, PyDict>, variable: bool, charset: CharacterSet, padding: StringPadding) -> PyResult<()> {
+fn string(
+    dict: &Bound<'_, PyDict>,
+    variable: bool,
+    charset: CharacterSet,
+    padding: StringPadding,
+) -> PyResult<()> {
     let charset = match charset {
         CharacterSet::Ascii => "ascii",
         CharacterSet::Utf8 => "utf-8",

@@ -57,7 +57,8 @@ fn from_metadata(
 ) -> PyResult<Option<Datatype>> {
     let get = |key: &str| metadata.get_item(key).ok().filter(|value| !value.is_none());
     if let Some(encoding) = get("h5py_encoding").filter(|_| kind == 'S') {
-        let charset = if encoding.extract::<String>()? == "utf-8" { CharacterSet::Utf8 } else { CharacterSet::Ascii };
+        let charset =
+            if encoding.extract::<String>()? == "utf-8" { CharacterSet::Utf8 } else { CharacterSet::Ascii };
         return Ok(Some(fixed_string(dtype.getattr("itemsize")?.extract()?, charset)?));
     }
     if let Some(base) = get("vlen").filter(|_| kind == 'O') {
@@ -129,7 +130,9 @@ fn void(dtype: &Bound<'_, PyAny>, size: u32) -> PyResult<Datatype> {
         let field = fields.get_item(&name)?;
         let datatype = from_dtype(&field.get_item(0)?)?;
         let offset = if has_objects { end } else { field.get_item(1)?.extract()? };
-        end = end.checked_add(datatype.size).ok_or_else(|| PyValueError::new_err("the compound is too large"))?;
+        end = end
+            .checked_add(datatype.size)
+            .ok_or_else(|| PyValueError::new_err("the compound is too large"))?;
         members.push(Member { name: name.into_bytes(), offset, datatype });
     }
     if members.is_empty() {
@@ -171,7 +174,8 @@ fn enumeration(dtype: &Bound<'_, PyAny>, names: &Bound<'_, PyAny>) -> PyResult<D
     for (name, value) in names.cast::<PyDict>()?.iter() {
         let value: i128 = value.extract()?;
         let bytes = value.to_le_bytes();
-        let bytes = bytes.get(..size).ok_or_else(|| PyTypeError::new_err("the integers of an enum are too large"))?;
+        let bytes =
+            bytes.get(..size).ok_or_else(|| PyTypeError::new_err("the integers of an enum are too large"))?;
         let mut bytes = bytes.to_vec();
         if big {
             bytes.reverse();

@@ -22,10 +22,15 @@ pub(crate) fn to_dtype<'py>(py: Python<'py>, datatype: &Datatype) -> PyResult<Bo
         DatatypeClass::FixedPoint(number) => integer(py, size, number),
         DatatypeClass::FloatingPoint(number) => new_dtype(py, &float_name(size, number)?),
         DatatypeClass::Time(_) => Err(none("time")),
-        DatatypeClass::String(text) => {
-            with_metadata(py, &format!("S{size}"), "h5py_encoding", charset(text.charset).into_pyobject(py)?.as_any())
+        DatatypeClass::String(text) => with_metadata(
+            py,
+            &format!("S{size}"),
+            "h5py_encoding",
+            charset(text.charset).into_pyobject(py)?.as_any(),
+        ),
+        DatatypeClass::Bitfield(bits) => {
+            new_dtype(py, &format!("{}u{}", order(bits.order), power_of_two(size)?))
         }
-        DatatypeClass::Bitfield(bits) => new_dtype(py, &format!("{}u{}", order(bits.order), power_of_two(size)?)),
         DatatypeClass::Opaque(opaque) => match opaque.tag.strip_prefix(b"NUMPY:") {
             Some(name) => {
                 let yes = true.into_pyobject(py)?;
@@ -75,12 +80,21 @@ fn new_dtype_of<'py>(py: Python<'py>, form: impl IntoPyObject<'py>) -> PyResult<
     dtype_class(py)?.call1((form,))
 }
 
-fn with_metadata<'py>(py: Python<'py>, name: &str, key: &str, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+fn with_metadata<'py>(
+    py: Python<'py>,
+    name: &str,
+    key: &str,
+    value: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
     with_metadata_of(&new_dtype(py, name)?, key, value)
 }
 
 /// Returns a dtype like `dtype` with one metadata entry.
-fn with_metadata_of<'py>(dtype: &Bound<'py, PyAny>, key: &str, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+fn with_metadata_of<'py>(
+    dtype: &Bound<'py, PyAny>,
+    key: &str,
+    value: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
     let py = dtype.py();
     let metadata = PyDict::new(py);
     metadata.set_item(key, value)?;
@@ -138,7 +152,11 @@ fn float_name(size: u32, number: &FloatingPoint) -> PyResult<String> {
         (..=8, ..=23) => 4,
         (..=11, ..=52) => 8,
         (..=15, ..=112) => return Ok(format!("{order}f16")),
-        _ => return Err(PyTypeError::new_err(format!("NumPy has no floats with an exponent of {exponent} bits"))),
+        _ => {
+            return Err(PyTypeError::new_err(format!(
+                "NumPy has no floats with an exponent of {exponent} bits"
+            )));
+        }
     };
     Ok(format!("{order}f{bytes}"))
 }
@@ -169,7 +187,8 @@ fn compound<'py>(py: Python<'py>, datatype: &Datatype) -> PyResult<Bound<'py, Py
         let bytes: u32 = format.getattr("itemsize")?.extract()?;
         let next = compound.members.iter().map(|m| m.offset).filter(|offset| *offset > member.offset).min();
         let room = next.unwrap_or(datatype.size).checked_sub(member.offset);
-        fits &= room.is_some_and(|room| bytes <= room) && compound.members.iter().position(|m| m.offset == member.offset) == Some(at);
+        fits &= room.is_some_and(|room| bytes <= room)
+            && compound.members.iter().position(|m| m.offset == member.offset) == Some(at);
         names.push(text_of(&member.name));
         formats.push(format);
         offsets.push(member.offset);
