@@ -84,6 +84,10 @@ class Dataset(HLObject):
             return array[()]
         return array
 
+    @property
+    def _fast_reader(self) -> FastReader:
+        return FastReader(self)
+
     def __setitem__(self, args: Any, val: Any) -> None:
         assign(self, args, val)
 
@@ -360,6 +364,17 @@ class Dataset(HLObject):
     def is_text(self) -> bool:
         """Whether the elements are strings."""
         return check_string_dtype(self.dtype) is not None
+
+
+class FastReader:
+    """The reader of subscripts that h5py's programs find at its datasets."""
+
+    def __init__(self, dset: Dataset) -> None:
+        self._handle = dset._handle
+
+    def read(self, args: tuple[Any, ...]) -> Any:
+        """Return the elements of a subscript."""
+        return self._handle.get(args)
 
 
 def _items(args: Any) -> tuple[Any, ...]:

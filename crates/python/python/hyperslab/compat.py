@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 import sys
 from types import ModuleType
 from typing import Any
@@ -57,12 +58,11 @@ def _alias(name: str, sources: tuple[str, ...]) -> ModuleType:
 
 def _extras(modules: dict[str, ModuleType]) -> None:
     """Add the names that h5py has in other modules than this package."""
-    from . import _file, _names, is_hdf5
-    from ._empty import product
+    from . import _drivers, _names, is_hdf5
 
     base, files = modules["_hl.base"].__dict__, modules["_hl.files"].__dict__
-    base.update(is_hdf5=is_hdf5, Empty=Empty, is_empty_dataspace=is_empty_dataspace, product=product, phil=modules["_objects"].phil)
-    files.update(_drivers=_file.driver_functions(), direct_vfd=False, ros3=False, mpi=False)
+    base.update(is_hdf5=is_hdf5, Empty=Empty, is_empty_dataspace=is_empty_dataspace, product=math.prod, phil=modules["_objects"].phil)
+    files.update(_drivers=_drivers.driver_functions(), direct_vfd=False, ros3=False, mpi=False)
     modules["_hl.dataset"].__dict__["_LEGACY_GZIP_COMPRESSION_VALS"] = range(10)
     modules["_hl.vds"].__dict__["vds_support"] = True
     modules["_hl.compat"] = compat = ModuleType("h5py._hl.compat")

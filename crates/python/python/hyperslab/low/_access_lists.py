@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any, Self
 
-from . import _access
+from .. import _access
 from ._properties import PropInstanceID
 from .h5ac import CacheConfig
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import _hyperslab as core
-from . import _access
+from .. import _access
 from ._objects import LinkedID
 from ._type_ids import TypeID, type_id
 from .h5p import PropDAID, PropDCID

@@ -7,7 +7,7 @@ import os
 from typing import Any, NamedTuple
 
 from .. import _hyperslab as core
-from . import _access
+from .. import _access
 from ._objects import LinkedID
 from .h5ac import CacheConfig
 from .h5p import PropFAID, PropFCID
