@@ -104,6 +104,7 @@ mod object;
 mod open_options;
 mod pattern;
 mod phase_change;
+mod rearrangement;
 mod recovery;
 mod reference;
 mod repack;
@@ -164,7 +165,7 @@ pub use recovery::{
 pub use reference::{Reference, ReferenceTarget};
 pub use repack::{Repack, RepackLayout, Repacked};
 pub use selection::{IntoSelection, Selected};
-pub use slice::{Slice, fill};
+pub use slice::{Slice, Step, fill};
 pub use sparse::{
     Compressed, Defined, DefinedBlock, MatrixIndex, Section, SectionInfo, SelectionEncoding, SparseView,
     StructuredChunk, StructuredChunkInfo, StructuredChunking,

@@ -13,6 +13,8 @@ use hyperslab_exact::{to_u64, to_usize};
 use super::Dataset;
 use crate::dataspace::Dims;
 use crate::datatype::convert::{Conversion, Conversions, ConvertError};
+use crate::rearrangement::Rearrangement;
+use crate::selection::SelectedParts;
 use crate::{Dataspace, IntoSelection, Selection, Stored};
 
 /// A planned conversion of a dataset's elements from the file to memory.
@@ -22,8 +24,10 @@ pub(super) type Planned = Result<Conversion, ConvertError>;
 /// while this value exists.
 pub(super) struct SelectedElements<'a> {
     pub(super) selection: Cow<'a, Selection>,
-    /// The number of selected elements.
+    /// The number of elements of the result.
     pub(super) count: usize,
+    /// The order of the result, unless it is the order of the selection.
+    rearrangement: Option<Box<Rearrangement>>,
     /// The shape of the selection; `None` if the elements form a single dimension.
     shape: Option<Dims>,
     pub(super) open: Arc<OpenDataset>,
@@ -35,7 +39,8 @@ pub(super) struct Elements<'a> {
     dataset: &'a Dataset,
     selected: SelectedElements<'a>,
     conversion: Conversion,
-    /// The stored elements, if they must be read before the conversion is planned.
+    /// The stored elements in the order of the selection, if they must be read before the conversion
+    /// is planned, or rearranged.
     stored: Option<Stored>,
 }
 
@@ -54,8 +59,17 @@ impl SelectedElements<'_> {
         }
     }
 
-    /// Reads the selected elements of the dataset in the stored form.
+    /// Reads the selected elements of the dataset in the stored form, in the order of the result.
     pub(super) fn stored(&self, dataset: &Dataset) -> Result<Stored> {
+        let packed = self.packed(dataset)?;
+        match &self.rearrangement {
+            None => Ok(packed),
+            Some(order) => packed.map_bytes(|bytes, size| order.unpacked_bytes(bytes, size)),
+        }
+    }
+
+    /// Reads the selected elements of the dataset in the stored form, in the order of the selection.
+    fn packed(&self, dataset: &Dataset) -> Result<Stored> {
         let file = dataset.object.file();
         let stored = |bytes| Stored::new(Arc::clone(file), dataset.datatype().clone(), bytes);
         if !dataset.may_hold_foreign() {
@@ -73,7 +87,8 @@ impl<'a> Elements<'a> {
         selected: SelectedElements<'a>,
         plan: impl FnOnce(&Conversions) -> Planned,
     ) -> Result<Self> {
-        let stored = if dataset.may_hold_foreign() { Some(selected.stored(dataset)?) } else { None };
+        let needs_stored = selected.rearrangement.is_some() || dataset.may_hold_foreign();
+        let stored = if needs_stored { Some(selected.packed(dataset)?) } else { None };
         let conversions = match &stored {
             Some(stored) => Cow::Owned(stored.conversions((*dataset.conversions).clone())),
             None => Cow::Borrowed(&*dataset.conversions),
@@ -85,6 +100,9 @@ impl<'a> Elements<'a> {
     /// memory. `zeroed` must be true only if `out` contains only zeros.
     pub(super) fn put(&self, out: &mut [u8], zeroed: bool) -> Result<()> {
         if let Some(stored) = &self.stored {
+            if let Some(order) = &self.selected.rearrangement {
+                return order.convert(&self.conversion, stored.bytes(), out);
+            }
             return Ok(self.conversion.convert(stored.bytes(), out, self.selected.count)?);
         }
         let mut to = ReadTarget::converted(out, &self.conversion);
@@ -117,16 +135,24 @@ impl Dataset {
     ) -> Result<SelectedElements<'a>> {
         let (open, reading) = self.current()?;
         let dataspace = &open.description.dataspace;
-        let (selection, mut shape) = selection.into_selection(dataspace.dims())?.into_parts();
-        let selection = self.without_overlaps(selection)?;
-        let count = if let Dataspace::Null = dataspace {
+        let SelectedParts { selection, mut shape, rearrangement, is_disjoint } =
+            selection.into_selection(dataspace.dims())?.into_parts();
+        let selection = if is_disjoint { selection } else { self.without_overlaps(selection)? };
+        let stored = if let Dataspace::Null = dataspace {
             shape = Some(Dims::from_elem(0, 1));
             0
         } else {
             open.selected(&selection)?
         };
+        let count = match &rearrangement {
+            Some(order) => {
+                self.check_result("read: bytes", stored, self.datatype().size as usize)?;
+                to_u64(order.len()?)
+            }
+            None => stored,
+        };
         let count = self.check_result("read: bytes", count, size)?;
-        Ok(SelectedElements { selection, count, shape, open, _reading: reading })
+        Ok(SelectedElements { selection, count, rearrangement, shape, open, _reading: reading })
     }
 
     /// Checks the size of a read result, `count` values of `size` bytes, against the limit for
