@@ -108,6 +108,7 @@ mod rearrangement;
 mod recovery;
 mod reference;
 mod repack;
+mod scale;
 mod selection;
 pub mod serialized;
 mod slice;
@@ -164,6 +165,7 @@ pub use recovery::{
 };
 pub use reference::{Reference, ReferenceTarget};
 pub use repack::{Repack, RepackLayout, Repacked};
+pub use scale::Dimensions;
 pub use selection::{IntoSelection, Selected};
 pub use slice::{Slice, Step, fill};
 pub use sparse::{
