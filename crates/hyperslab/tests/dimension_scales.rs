@@ -83,7 +83,7 @@ with h5py.File(sys.argv[1]) as f:
             dim = d.dims[axis]
             scales = []
             h5py.h5ds.iterate(d.id, axis, lambda s: scales.append(h5py.Dataset(s).name), 0) if len(dim) else None
-            attached = [s for s in sorted(f) if f[s].is_scale and h5py.h5ds.is_attached(d.id, f[s].id, axis)]
+            attached = [s for s in sorted(f) if not d.is_scale and f[s].is_scale and h5py.h5ds.is_attached(d.id, f[s].id, axis)]
             print(" ", axis, ascii(dim.label), len(dim), [s.name for s in dim.values()], scales, attached)
         for a in sorted(d.attrs):
             opened = h5a.open(d.id, a.encode())
