@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use hyperslab_engine::{Error, Result};
+use hyperslab_engine::{Error, Result, memory};
 use hyperslab_exact::to_usize;
 
 use crate::dataset::zeroed_elements;
@@ -170,13 +170,14 @@ impl Rearrangement {
         Ok(out)
     }
 
-    /// Returns the elements `bytes` of `size` bytes, which are in the order of the caller, as packed
-    /// elements. Of an element that occurs several times, the last value counts.
+    /// Returns the elements `bytes` of `size` bytes, which are in the order of the caller, as
+    /// packed elements. Of an element that occurs several times, the last value counts.
     pub(crate) fn packed_bytes(&self, bytes: &[u8], size: usize) -> Result<Vec<u8>> {
         let picks = self.packing()?;
         if picks.source.checked_mul(size) != Some(bytes.len()) {
             let (count, length) = (picks.source, bytes.len());
-            let message = format!("{count} elements of {size} bytes are selected, but {length} bytes are given");
+            let message =
+                format!("{count} elements of {size} bytes are selected, but {length} bytes are given");
             return Err(Error::Misuse(message));
         }
         let mut out = zeroed_elements(picks.target, size)?;
@@ -202,8 +203,8 @@ impl Rearrangement {
 }
 
 impl Picks {
-    /// Calls `visit` with runs of the source array, in the order of the target array. An item of the
-    /// target array consists of `size` items of the slice `source`.
+    /// Calls `visit` with runs of the source array, in the order of the target array. An item of
+    /// the target array consists of `size` items of the slice `source`.
     fn for_each<'a, T>(
         &self,
         source: &'a [T],
@@ -248,12 +249,7 @@ impl Picks {
     }
 
     fn cloned<T: Clone>(&self, source: &[T]) -> Result<Vec<T>> {
-        let mut items = Vec::new();
-        items.try_reserve_exact(self.target).map_err(|_| Error::Memory {
-            subject: "elements",
-            // Saturates, because the size is only reported.
-            bytes: hyperslab_exact::to_u64(self.target.saturating_mul(size_of::<T>())),
-        })?;
+        let mut items = memory::reserve(self.target, "elements")?;
         self.for_each(source, 1, &mut |run| {
             items.extend_from_slice(run);
             Ok(())

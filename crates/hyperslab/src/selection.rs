@@ -109,9 +109,9 @@ impl<'a> Selected<'a> {
 /// | [`Selection`] | any | that of a box or of a regular hyperslab, else one dimension |
 ///
 /// Index lists and masks follow NumPy: a negative index counts from the end, an index may occur
-/// twice, the result has the order of the list, and a mask is as long as its dimension. Several lists
-/// select all combinations of their coordinates, as NumPy's `ix_`. If an element is written several
-/// times, the last value counts.
+/// twice, the result has the order of the list, and a mask is as long as its dimension. Several
+/// lists select all combinations of their coordinates, as NumPy's `ix_`. If an element is written
+/// several times, the last value counts.
 ///
 /// The file is read and written in ascending order of coordinates, each element once. Lists in
 /// another order need memory for the stored elements in addition to the result.

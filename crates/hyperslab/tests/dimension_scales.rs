@@ -153,7 +153,9 @@ fn described(file: &File) {
 }
 
 fn detach_all(file: &File) {
-    for (dataset, axis, scale) in [("rain", 0, "time"), ("plain", 0, "time"), ("rain", 1, "x"), ("rain", 1, "y")] {
+    for (dataset, axis, scale) in
+        [("rain", 0, "time"), ("plain", 0, "time"), ("rain", 1, "x"), ("rain", 1, "y")]
+    {
         let scale = file.dataset(scale).unwrap();
         file.dataset(dataset).unwrap().dimensions().detach(axis, &scale).unwrap();
     }
@@ -200,7 +202,8 @@ fn scales_follow_the_rules() {
 
 #[test]
 fn scales_of_other_files_and_other_classes_are_misuse() {
-    let (one, two) = (FileOptions::new().create_in_memory().unwrap(), FileOptions::new().create_in_memory().unwrap());
+    let (one, two) =
+        (FileOptions::new().create_in_memory().unwrap(), FileOptions::new().create_in_memory().unwrap());
     let ([data], [scale]) = (datasets(&one, ["data"]), datasets(&two, ["scale"]));
     misuse(data.dimensions().attach(0, &scale));
     misuse(data.dimensions().detach(0, &scale));
@@ -234,8 +237,13 @@ fn damaged_attributes_are_errors() {
 fn fixed_labels_and_deleted_scales_are_read() {
     let file = FileOptions::new().create_in_memory().unwrap();
     let [data, scale] = datasets(&file, ["data", "scale"]);
-    let text = Datatype::fixed_string(3, hyperslab::datatype::StringPadding::NullPadded, hyperslab::CharacterSet::Ascii);
-    data.set_attribute_stored("DIMENSION_LABELS", &text, &hyperslab::Dataspace::simple(&[1]), b"ab\0").unwrap();
+    let text = Datatype::fixed_string(
+        3,
+        hyperslab::datatype::StringPadding::NullPadded,
+        hyperslab::CharacterSet::Ascii,
+    );
+    data.set_attribute_stored("DIMENSION_LABELS", &text, &hyperslab::Dataspace::simple(&[1]), b"ab\0")
+        .unwrap();
     assert_eq!(data.dimensions().label(0).unwrap(), "ab");
     data.dimensions().set_label(0, "").unwrap();
     assert_eq!(data.dimensions().label(0).unwrap(), "");

@@ -65,7 +65,8 @@ fn cases() -> impl Strategy<Value = (Vec<usize>, Vec<Taken>)> {
 }
 
 fn datasets(file: &File, dims: &[usize], numbers: &ArrayD<i32>) -> Vec<Dataset> {
-    let chunks: Vec<u64> = dims.iter().zip([2, 3, 2, 4]).map(|(size, chunk)| chunk.min(*size as u64)).collect();
+    let chunks: Vec<u64> =
+        dims.iter().zip([2, 3, 2, 4]).map(|(size, chunk)| chunk.min(*size as u64)).collect();
     let shape: Vec<u64> = dims.iter().map(|size| *size as u64).collect();
     let sparse = file.new_dataset("sparse").of::<i32>().shape(&shape).sparse(&chunks);
     vec![
@@ -168,7 +169,8 @@ fn texts_sequences_and_references_follow_the_order() {
     let reversed = lists.read_sequences::<i32, Ix1>([2, 1, 2]).unwrap();
     assert_eq!(reversed.to_vec(), [vec![1], vec![2, 2], vec![1]]);
     let targets = [hyperslab::ReferenceTarget::object(&names), hyperslab::ReferenceTarget::object(&lists)];
-    let links = file.new_dataset("links").datatype(Datatype::object_reference(8)).shape(&[2]).create().unwrap();
+    let links =
+        file.new_dataset("links").datatype(Datatype::object_reference(8)).shape(&[2]).create().unwrap();
     links.write_references([1, 0], &targets).unwrap();
     assert_eq!(links.read_references::<Ix1>(0..1).unwrap()[0].object().unwrap().token(), lists.token());
     let turned = links.read_references::<Ix1>(s![..;-1]).unwrap();

@@ -230,7 +230,8 @@ impl Dataset {
     ) -> Result<()> {
         let plan = conversions.plan(memory, self.datatype());
         let plan = plan.map_err(|error| self.context(error.into()))?;
-        let bytes = selected.packed_bytes(bytes, memory.size as usize).map_err(|error| self.context(error))?;
+        let bytes =
+            selected.packed_bytes(bytes, memory.size as usize).map_err(|error| self.context(error))?;
         let from = WriteSource::converted(&bytes, &plan).partial(leaves_parts(memory, self.datatype()));
         self.write_from(selected, &from)
     }

@@ -39,8 +39,8 @@ pub(super) struct Elements<'a> {
     dataset: &'a Dataset,
     selected: SelectedElements<'a>,
     conversion: Conversion,
-    /// The stored elements in the order of the selection, if they must be read before the conversion
-    /// is planned, or rearranged.
+    /// The stored elements in the order of the selection, if they must be read before the
+    /// conversion is planned, or rearranged.
     stored: Option<Stored>,
 }
 
@@ -68,7 +68,8 @@ impl SelectedElements<'_> {
         }
     }
 
-    /// Reads the selected elements of the dataset in the stored form, in the order of the selection.
+    /// Reads the selected elements of the dataset in the stored form, in the order of the
+    /// selection.
     fn packed(&self, dataset: &Dataset) -> Result<Stored> {
         let file = dataset.object.file();
         let stored = |bytes| Stored::new(Arc::clone(file), dataset.datatype().clone(), bytes);

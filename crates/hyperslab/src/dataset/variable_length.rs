@@ -215,10 +215,11 @@ impl Dataset {
         self.change(|edit| file.replace_variable_data(edit, self.write_to(), &selection, size, store))
     }
 
-    /// Returns an error if the number of selected elements of the dataset, each counted once, is not
-    /// `count`.
+    /// Returns an error if the number of selected elements of the dataset, each counted once, is
+    /// not `count`.
     fn check_count(&self, selection: &Selected<'_>, count: usize) -> Result<()> {
-        let selected = self.dataspace().selected(selection.selection()).map_err(|error| self.context(error.into()))?;
+        let selected =
+            self.dataspace().selected(selection.selection()).map_err(|error| self.context(error.into()))?;
         if selected == to_u64(count) {
             return Ok(());
         }

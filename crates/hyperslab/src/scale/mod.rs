@@ -57,12 +57,12 @@ impl Dimensions<'_> {
     /// # Errors
     /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the attributes are damaged.
     pub fn is_scale(&self) -> Result<bool> {
-        self.read(|parts| parts.is_scale())
+        self.read(|parts: &Parts<'_>| parts.is_scale())
     }
 
     /// Returns the name of the dimension scale. Returns `None` if the dataset is no scale, or a
-    /// scale without a name. For a dimension without coordinates, netCDF-4 writes a name that begins
-    /// with `This is a netCDF dimension but not a netCDF variable`.
+    /// scale without a name. For a dimension without coordinates, netCDF-4 writes a name that
+    /// begins with `This is a netCDF dimension but not a netCDF variable`.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the name is not UTF-8, and
@@ -113,7 +113,7 @@ impl Dimensions<'_> {
     pub fn label(&self, axis: usize) -> Result<String> {
         self.check_axis(axis)?;
         self.read(|parts| {
-            let label = parts.labels()?.into_iter().nth(axis).unwrap_or_default();
+            let label = parts.labels()?.into_iter().nth(axis).ok_or_else(lacks_axis)?;
             String::from_utf8(label).map_err(|error| {
                 Error::Misuse(format!("the label \"{}\" is not UTF-8", error.as_bytes().escape_ascii()))
             })
@@ -129,16 +129,13 @@ impl Dimensions<'_> {
         self.check_axis(axis)?;
         self.change("cannot set the label of a dimension", |parts, edit| {
             let mut labels = parts.labels()?;
-            labels.resize(self.rank(), Vec::new());
-            if let Some(to) = labels.get_mut(axis) {
-                *to = label.as_bytes().to_vec();
-            }
+            *labels.get_mut(axis).ok_or_else(lacks_axis)? = label.as_bytes().to_vec();
             parts.set_labels(edit, &labels)
         })
     }
 
-    /// Returns the dimension scales that are attached to the dimension `axis`, in the order of their
-    /// attachment.
+    /// Returns the dimension scales that are attached to the dimension `axis`, in the order of
+    /// their attachment.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the dataset has no dimension
@@ -146,7 +143,7 @@ impl Dimensions<'_> {
     pub fn scales(&self, axis: usize) -> Result<Vec<Dataset>> {
         self.check_axis(axis)?;
         let object = self.object();
-        let targets = self.read(|parts| Ok(parts.scales()?.into_iter().nth(axis).unwrap_or_default()))?;
+        let targets = self.read(|parts| parts.scales()?.into_iter().nth(axis).ok_or_else(lacks_axis))?;
         let open = |target| {
             let target = ReferenceTarget::new(&object.file().container.store, target);
             Reference::new(object.file().clone(), target).object()?.into_dataset()
@@ -170,8 +167,8 @@ impl Dimensions<'_> {
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
     ///
-    /// The attributes of both datasets change in the same commit. The length of the scale may differ
-    /// from the size of the dimension.
+    /// The attributes of both datasets change in the same commit. The length of the scale may
+    /// differ from the size of the dimension.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the dataset has no dimension
@@ -182,7 +179,9 @@ impl Dimensions<'_> {
         self.check_file(scale)?;
         self.change("cannot attach a dimension scale", |parts, edit| {
             if parts.is_scale()? {
-                return Err(Error::Misuse("the dataset is a dimension scale, so it cannot have scales".into()));
+                return Err(Error::Misuse(
+                    "the dataset is a dimension scale, so it cannot have scales".into(),
+                ));
             }
             let (scale, dataset) = (scale.object().address(), self.object().address());
             let header = self.header_at(scale)?;
@@ -191,9 +190,8 @@ impl Dimensions<'_> {
                 return Err(Error::Misuse("a dataset with scales cannot be a dimension scale".into()));
             }
             let mut scales = parts.scales()?;
-            scales.resize(self.rank(), Vec::new());
             let mut users = of_scale.users()?;
-            let Some(list) = scales.get_mut(axis) else { return Ok(()) };
+            let list = scales.get_mut(axis).ok_or_else(lacks_axis)?;
             if stored::position(list, scale).is_some() {
                 return Ok(());
             }
@@ -212,8 +210,8 @@ impl Dimensions<'_> {
     ///
     /// # Errors
     /// Returns [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if the scale is not attached to
-    /// this dimension. Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the dataset has no
-    /// dimension `axis`, if `scale` is in another file, or if the file is open for reading only.
+    /// this dimension. Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the dataset has
+    /// no dimension `axis`, if `scale` is in another file, or if the file is open for reading only.
     pub fn detach(&self, axis: usize, scale: &Dataset) -> Result<()> {
         self.check_axis(axis)?;
         self.check_file(scale)?;
@@ -270,7 +268,9 @@ impl Dimensions<'_> {
         if axis < rank {
             return Ok(());
         }
-        Err(self.dataset.context(Error::Misuse(format!("the dataset has {rank} dimensions, but no dimension {axis}"))))
+        Err(self
+            .dataset
+            .context(Error::Misuse(format!("the dataset has {rank} dimensions, but no dimension {axis}"))))
     }
 
     /// Returns `true` if the dimension scale `scale` is in the file of the dataset.
@@ -313,4 +313,9 @@ impl Dimensions<'_> {
             work(&self.parts(&header), edit)
         })
     }
+}
+
+/// Returns the error that an attribute has no element for a checked dimension.
+fn lacks_axis() -> Error {
+    Error::internal("dimension scales", "an attribute has one element for each dimension")
 }

@@ -36,8 +36,8 @@ const SCALE: &[u8] = b"DIMENSION_SCALE";
 /// The size of an object reference in the attributes of dimension scales, in bytes.
 const REFERENCE_BYTES: u8 = 8;
 
-/// The size of an element of `REFERENCE_LIST` in bytes: a reference, a 32-bit integer, and 4 bytes of
-/// padding, as libhdf5 writes it on all machines of today.
+/// The size of an element of `REFERENCE_LIST` in bytes: a reference, a 32-bit integer, and 4 bytes
+/// of padding, as libhdf5 writes it on all machines of today.
 const USER_BYTES: u32 = 16;
 
 const KIND: Reference = Reference { kind: ReferenceKind::Object1, version: 0 };
@@ -111,16 +111,16 @@ impl Parts<'_> {
         Ok(name.strings()?.into_iter().next())
     }
 
-    /// Returns the labels of the dimensions: an empty list if there is no label.
+    /// Returns the labels of all dimensions.
     pub(super) fn labels(&self) -> Result<Vec<Vec<u8>>> {
-        let Some(labels) = self.stored(LABELS)? else { return Ok(Vec::new()) };
+        let Some(labels) = self.stored(LABELS)? else { return Ok(vec![Vec::new(); self.rank]) };
         self.check_count(LABELS, labels.len())?;
         labels.elements().map(|element| labels.text_of(labels.datatype(), element)).collect()
     }
 
-    /// Returns the dimension scales of each dimension: an empty list if there are none.
+    /// Returns the dimension scales of all dimensions.
     pub(super) fn scales(&self) -> Result<Vec<Vec<ReferenceTarget>>> {
-        let Some(lists) = self.stored(SCALES)? else { return Ok(Vec::new()) };
+        let Some(lists) = self.stored(SCALES)? else { return Ok(vec![Vec::new(); self.rank]) };
         self.check_count(SCALES, lists.len())?;
         let DatatypeClass::VariableLength(variable) = &lists.datatype().class else {
             return Err(unexpected(SCALES, "sequences of references", lists.datatype()));
@@ -143,16 +143,16 @@ impl Parts<'_> {
         let DatatypeClass::Compound(compound) = &list.datatype().class else { return Err(wrong()) };
         let [dataset, axis] = compound.members.as_slice() else { return Err(wrong()) };
         let DatatypeClass::Reference(kind) = dataset.datatype.class else { return Err(wrong()) };
-        let number = conversion::defaults().plan(&axis.datatype, &Datatype::u32(LITTLE)).map_err(|_| wrong())?;
         let user = |element: &[u8]| {
             let member = |member: &Member| {
-                let bytes = element.get(member.offset as usize..).and_then(|rest| rest.get(..member.datatype.size as usize));
+                let bytes = element
+                    .get(member.offset as usize..)
+                    .and_then(|rest| rest.get(..member.datatype.size as usize));
                 bytes.ok_or_else(|| Error::internal("compound", "members lie in the element"))
             };
-            let mut number_bytes = [0; 4];
-            number.convert(member(axis)?, &mut number_bytes, 1)?;
-            let dataset = self.target(kind, member(dataset)?)?;
-            Ok(User { dataset, axis: u32::from_le_bytes(number_bytes) })
+            let number = Stored::new(Arc::clone(self.file), axis.datatype.clone(), member(axis)?.to_vec());
+            let [axis] = number.convert::<u32>()?[..] else { return Err(wrong()) };
+            Ok(User { dataset: self.target(kind, member(dataset)?)?, axis })
         };
         list.elements().map(user).collect()
     }
@@ -239,7 +239,8 @@ impl Parts<'_> {
             }
             return self.file.remove_attribute(edit, self.header.address(), USERS.as_bytes());
         }
-        let member = |name: &str, offset, datatype| Member { name: name.as_bytes().to_vec(), offset, datatype };
+        let member =
+            |name: &str, offset, datatype| Member { name: name.as_bytes().to_vec(), offset, datatype };
         let datatype = Datatype::compound(
             USER_BYTES,
             vec![

@@ -1,14 +1,17 @@
 //! Slices of arrays in the syntax of Rust's ranges.
 
+mod plan;
+
 use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 
 use hyperslab_engine::{Error, Result};
 use hyperslab_exact::{self as exact, to_u64};
 
+use crate::IntoSelection;
 use crate::dataset::{outside_array, run_indexes};
-use crate::dataspace::Dims;
-use crate::rearrangement::{AxisOrder, Rearrangement};
-use crate::{Block, Hyperslab, IntoSelection, RegularHyperslab, Selection};
+use crate::rearrangement::AxisOrder;
+use plan::Ascending;
+pub(crate) use plan::{Sliced, selection};
 
 /// A slice: the coordinates that a selection takes of one dimension. It is a single coordinate, a
 /// range with or without a step, an index list or a boolean mask. Made by [`s!`](crate::s) and by
@@ -95,23 +98,6 @@ enum SlicePart {
     List(Vec<u64>),
 }
 
-/// The selected coordinates of one dimension in ascending order, each once.
-enum Ascending {
-    Regular { start: u64, count: u64, step: u64 },
-    /// Blocks, each with its first and its last coordinate.
-    Blocks(Vec<(u64, u64)>),
-}
-
-/// The elements that one slice per dimension selects.
-pub(crate) struct Sliced {
-    /// The selected elements in C order, each once.
-    pub(crate) selection: Selection,
-    /// The shape of the result.
-    pub(crate) shape: Vec<u64>,
-    /// The order of the result, unless it is C order.
-    pub(crate) rearrangement: Option<Rearrangement>,
-}
-
 impl Slice {
     /// Returns a slice with every `step`-th coordinate of this slice, beginning with the first
     /// coordinate. A negative step begins with the last coordinate and leads backwards.
@@ -175,10 +161,17 @@ impl Slice {
                 let step = self.step.max(1);
                 let count = length.div_ceil(step);
                 // The steps cover at most the range, and cannot overflow.
-                let skipped = if self.from_end { length.saturating_sub(1) % step } else { 0 };
+                let last = length.checked_sub(1).filter(|_| self.from_end);
+                let skipped = last.map_or(0, |last| last % step);
                 let is_reversed = self.reversed && count > 1;
                 let order = if is_reversed { AxisOrder::Descending } else { AxisOrder::Ascending };
-                Some(SlicePart::Regular { start: start + skipped, count, step: self.step, single: false, order })
+                Some(SlicePart::Regular {
+                    start: start + skipped,
+                    count,
+                    step: self.step,
+                    single: false,
+                    order,
+                })
             }
             SliceKind::Indices(indices) => {
                 let list: Option<Vec<u64>> = indices.iter().map(|at| inside(*at)).collect();
@@ -225,157 +218,10 @@ impl SlicePart {
         // The search finds each coordinate.
         let numbers = list.iter().map(|at| once.binary_search(at).unwrap_or_else(|number| number));
         let is_descending = list.is_sorted_by(|one, next| one > next);
-        let order =
-            if is_descending { AxisOrder::Descending } else { AxisOrder::Listed(numbers.collect()) };
+        let order = if is_descending { AxisOrder::Descending } else { AxisOrder::Listed(numbers.collect()) };
         (Ascending::of(&once), order)
     }
 }
-
-impl Ascending {
-    /// Returns the coordinates of an ascending list without repetitions.
-    fn of(list: &[u64]) -> Self {
-        let mut distances = list.windows(2).map(|pair| pair.iter().rev().copied().reduce(|to, at| to - at));
-        let (start, count) = (list.first().copied().unwrap_or(0), to_u64(list.len()));
-        let step = distances.next().flatten().unwrap_or(1);
-        if distances.all(|distance| distance == Some(step)) {
-            return Self::Regular { start, count, step };
-        }
-        let mut blocks: Vec<(u64, u64)> = Vec::new();
-        for at in list {
-            match blocks.last_mut() {
-                Some((_, last)) if last.checked_add(1) == Some(*at) => *last = *at,
-                _ => blocks.push((*at, *at)),
-            }
-        }
-        Self::Blocks(blocks)
-    }
-
-    /// Returns the number of blocks of adjacent coordinates.
-    fn block_count(&self) -> u64 {
-        match self {
-            Self::Regular { step: 1, .. } => 1,
-            Self::Regular { count, .. } => *count,
-            Self::Blocks(blocks) => to_u64(blocks.len()),
-        }
-    }
-
-    /// Returns the number of coordinates.
-    fn len(&self) -> u64 {
-        match self {
-            Self::Regular { count, .. } => *count,
-            Self::Blocks(blocks) => blocks.iter().map(|(first, last)| last - first + 1).sum(),
-        }
-    }
-
-    /// Returns the blocks of adjacent coordinates, each with its first and its last coordinate. The
-    /// dimension has selected coordinates.
-    fn blocks(&self) -> Vec<(u64, u64)> {
-        match self {
-            // Cannot overflow, because the last coordinate lies in the dimension.
-            Self::Regular { start, count, step: 1 } => vec![(*start, *start + (*count).max(1) - 1)],
-            Self::Regular { start, count, step } => {
-                (0..*count).map(|number| start + number * step).map(|at| (at, at)).collect()
-            }
-            Self::Blocks(blocks) => blocks.clone(),
-        }
-    }
-}
-
-/// Returns the elements that one slice per dimension selects in an array of the shape `dims`.
-pub(crate) fn selection(slices: &[Slice], dims: &[u64]) -> Result<Sliced> {
-    if slices.len() != dims.len() {
-        let message = format!(
-            "the selection has {} slices, but the dataset has {} dimensions",
-            slices.len(),
-            dims.len()
-        );
-        return Err(Error::Misuse(message));
-    }
-    let mut parts = Vec::new();
-    for (dimension, (slice, size)) in slices.iter().zip(dims).enumerate() {
-        let part = slice.within(*size).ok_or_else(|| {
-            Error::Misuse(format!("the slice exceeds the dimension {dimension}, whose size is {size}"))
-        })?;
-        let is_list = matches!(part, SlicePart::List(_));
-        if slice.step == 0 || (is_list && slice.step != 1) {
-            return Err(Error::Misuse(format!(
-                "the slice in dimension {dimension} cannot have the step {}",
-                slice.step
-            )));
-        }
-        parts.push(part);
-    }
-    let shape = parts
-        .iter()
-        .filter(|part| !matches!(part, SlicePart::Regular { single: true, .. }))
-        .map(SlicePart::len)
-        .collect();
-    if dims.is_empty() {
-        return Ok(Sliced { selection: Selection::All, shape, rearrangement: None });
-    }
-    if parts.iter().any(|part| part.len() == 0) && parts.iter().any(|part| matches!(part, SlicePart::List(_)))
-    {
-        return Ok(Sliced { selection: Selection::None, shape, rearrangement: None });
-    }
-    let (axes, orders): (Vec<Ascending>, Vec<AxisOrder>) =
-        parts.into_iter().map(SlicePart::ascending).unzip();
-    let rearrangement = Rearrangement::new(axes.iter().map(Ascending::len).zip(orders).collect());
-    let selection = match regular(&axes) {
-        Some(regular) => Selection::Hyperslab(Hyperslab::Regular(regular)),
-        None => Selection::Hyperslab(Hyperslab::Irregular { rank: dims.len(), blocks: product(&axes)? }),
-    };
-    Ok(Sliced { selection, shape, rearrangement })
-}
-
-/// Returns the regular hyperslab with the given coordinates of each dimension. Returns `None` unless
-/// the coordinates of each dimension are at equal distances.
-fn regular(axes: &[Ascending]) -> Option<RegularHyperslab> {
-    let mut slab = RegularHyperslab::region(&[], &[]);
-    for axis in axes {
-        let Ascending::Regular { start, count, step } = axis else { return None };
-        let (count, block) = if *step == 1 { (1, *count) } else { (*count, 1) };
-        slab.start.push(*start);
-        slab.stride.push(*step);
-        slab.count.push(count);
-        slab.block.push(block);
-    }
-    Some(slab)
-}
-
-/// Returns all combinations of blocks of coordinates that take one block from each dimension, in C
-/// order.
-fn product(axes: &[Ascending]) -> Result<Vec<Block>> {
-    let too_many =
-        |count: u64| Error::Limit { subject: "blocks of index lists".into(), got: count, limit: MAX_BLOCKS };
-    let count = axes.iter().map(Ascending::block_count).try_fold(1_u64, u64::checked_mul);
-    let count = count.filter(|count| *count <= MAX_BLOCKS).ok_or_else(|| too_many(count.unwrap_or(u64::MAX)))?;
-    let mut blocks = Vec::new();
-    let bytes = count * to_u64(size_of::<Block>());
-    let reserved = blocks.try_reserve_exact(exact::to_usize(count)?);
-    reserved.map_err(|_| Error::Memory { subject: "blocks of index lists", bytes })?;
-    let lists: Vec<Vec<(u64, u64)>> = axes.iter().map(Ascending::blocks).collect();
-    let corner = Block { start: Dims::new(), end: Dims::new() };
-    combine(&lists, &corner, &mut blocks);
-    Ok(blocks)
-}
-
-/// Appends all blocks to `blocks` that begin with the dimensions of `corner` and continue with one
-/// block from each list.
-fn combine(lists: &[Vec<(u64, u64)>], corner: &Block, blocks: &mut Vec<Block>) {
-    let Some((list, faster)) = lists.split_first() else {
-        blocks.push(corner.clone());
-        return;
-    };
-    for (first, last) in list {
-        let mut longer = corner.clone();
-        longer.start.push(*first);
-        longer.end.push(*last);
-        combine(faster, &longer, blocks);
-    }
-}
-
-/// The largest number of blocks in the selection that index lists describe.
-const MAX_BLOCKS: u64 = 1 << 24;
 
 impl From<RangeFull> for Slice {
     fn from(_: RangeFull) -> Self {
@@ -558,6 +404,7 @@ pub fn fill<T: Clone>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Hyperslab, RegularHyperslab, Selection};
 
     #[test]
     fn slices_are_ranges_with_steps() {
