@@ -1,6 +1,9 @@
 //! Times of reads by index lists from a chunked dataset of 4096 by 4096 numbers.
 //!
 //! Usage: `cargo run --release -p hyperslab --example index_lists`
+
+#![expect(clippy::print_stdout, reason = "an example shows what it does")]
+
 use std::time::Instant;
 
 use hyperslab::{Array2, FileOptions, Ix2, Result};

@@ -13,7 +13,7 @@ use ndarray::{ArrayBase, Data, Dimension};
 use crate::Block;
 use crate::dataspace::Dims;
 use crate::rearrangement::Rearrangement;
-use crate::slice::{self, Slice, Sliced};
+use crate::slice::{self, Grid, Slice, Sliced};
 use crate::{Hyperslab, Points, Region, Selection};
 
 /// The elements that an operation selects in a dataset of known shape, and the shape of the
@@ -25,6 +25,8 @@ pub struct Selected<'a> {
     shape: Option<Dims>,
     /// The order of the elements, unless it is the order of the selection.
     rearrangement: Option<Box<Rearrangement>>,
+    /// The coordinates of each dimension, if index lists made an irregular selection.
+    grid: Option<Box<Grid>>,
     /// True if no element occurs twice in the selection.
     is_disjoint: bool,
 }
@@ -34,6 +36,7 @@ pub(crate) struct SelectedParts<'a> {
     pub(crate) selection: Cow<'a, Selection>,
     pub(crate) shape: Option<Dims>,
     pub(crate) rearrangement: Option<Box<Rearrangement>>,
+    pub(crate) grid: Option<Box<Grid>>,
     pub(crate) is_disjoint: bool,
 }
 
@@ -47,7 +50,7 @@ impl<'a> Selected<'a> {
     /// Wraps a selection of elements. A read of the selection returns an array of a single
     /// dimension, in the order of the selection.
     pub fn flat(selection: Cow<'a, Selection>) -> Self {
-        Self { selection, shape: None, rearrangement: None, is_disjoint: false }
+        Self { selection, shape: None, rearrangement: None, grid: None, is_disjoint: false }
     }
 
     /// Returns the selection of elements of the dataset. For index lists and reversed slices, these
@@ -63,8 +66,8 @@ impl<'a> Selected<'a> {
     }
 
     pub(crate) fn into_parts(self) -> SelectedParts<'a> {
-        let Self { selection, shape, rearrangement, is_disjoint } = self;
-        SelectedParts { selection, shape, rearrangement, is_disjoint }
+        let Self { selection, shape, rearrangement, grid, is_disjoint } = self;
+        SelectedParts { selection, shape, rearrangement, grid, is_disjoint }
     }
 
     /// Returns `true` if no element occurs twice in the selection.
@@ -222,11 +225,12 @@ impl IntoSelection for &[Slice] {
 }
 
 fn sliced<'a>(slices: &[Slice], dims: &[u64]) -> Result<Selected<'a>> {
-    let Sliced { selection, shape, rearrangement } = slice::selection(slices, dims)?;
+    let Sliced { selection, shape, rearrangement, grid } = slice::selection(slices, dims)?;
     Ok(Selected {
         selection: Cow::Owned(selection),
         shape: Some(Dims::from_vec(shape)),
         rearrangement: rearrangement.map(Box::new),
+        grid: grid.map(Box::new),
         is_disjoint: true,
     })
 }

@@ -10,11 +10,12 @@ use hyperslab_engine::store::Reading;
 use hyperslab_engine::{Error, Result};
 use hyperslab_exact::{to_u64, to_usize};
 
-use super::Dataset;
+use super::{Dataset, zeroed_elements};
 use crate::dataspace::Dims;
 use crate::datatype::convert::{Conversion, Conversions, ConvertError};
 use crate::rearrangement::Rearrangement;
 use crate::selection::SelectedParts;
+use crate::slice::Grid;
 use crate::{Dataspace, IntoSelection, Selection, Stored};
 
 /// A planned conversion of a dataset's elements from the file to memory.
@@ -28,6 +29,8 @@ pub(super) struct SelectedElements<'a> {
     pub(super) count: usize,
     /// The order of the result, unless it is the order of the selection.
     rearrangement: Option<Box<Rearrangement>>,
+    /// The coordinates of each dimension, if index lists made an irregular selection.
+    grid: Option<Box<Grid>>,
     /// The shape of the selection; `None` if the elements form a single dimension.
     shape: Option<Dims>,
     pub(super) open: Arc<OpenDataset>,
@@ -74,6 +77,14 @@ impl SelectedElements<'_> {
         let file = dataset.object.file();
         let stored = |bytes| Stored::new(Arc::clone(file), dataset.datatype().clone(), bytes);
         if !dataset.may_hold_foreign() {
+            let size = dataset.datatype().size as usize;
+            if let Some(grid) = &self.grid
+                && let Some(cover) = grid.cover(size)
+            {
+                let mut bytes = zeroed_elements(grid.len()?, size)?;
+                cover.read(&mut bytes, |selection| self.open.read(file, selection))?;
+                return Ok(stored(bytes));
+            }
             return self.open.read(file, &self.selection).map(stored);
         }
         let foreign = Arc::new(ForeignHeap::new(file.container.store.limits().result_bytes));
@@ -88,7 +99,9 @@ impl<'a> Elements<'a> {
         selected: SelectedElements<'a>,
         plan: impl FnOnce(&Conversions) -> Planned,
     ) -> Result<Self> {
-        let needs_stored = selected.rearrangement.is_some() || dataset.may_hold_foreign();
+        let size = dataset.datatype().size as usize;
+        let is_covered = selected.grid.as_ref().is_some_and(|grid| grid.cover(size).is_some());
+        let needs_stored = is_covered || selected.rearrangement.is_some() || dataset.may_hold_foreign();
         let stored = if needs_stored { Some(selected.packed(dataset)?) } else { None };
         let conversions = match &stored {
             Some(stored) => Cow::Owned(stored.conversions((*dataset.conversions).clone())),
@@ -136,7 +149,7 @@ impl Dataset {
     ) -> Result<SelectedElements<'a>> {
         let (open, reading) = self.current()?;
         let dataspace = &open.description.dataspace;
-        let SelectedParts { selection, mut shape, rearrangement, is_disjoint } =
+        let SelectedParts { selection, mut shape, rearrangement, grid, is_disjoint } =
             selection.into_selection(dataspace.dims())?.into_parts();
         let selection = if is_disjoint { selection } else { self.without_overlaps(selection)? };
         let stored = if let Dataspace::Null = dataspace {
@@ -145,15 +158,12 @@ impl Dataset {
         } else {
             open.selected(&selection)?
         };
-        let count = match &rearrangement {
-            Some(order) => {
-                self.check_result("read: bytes", stored, self.datatype().size as usize)?;
-                to_u64(order.len()?)
-            }
-            None => stored,
-        };
+        if grid.is_some() || rearrangement.is_some() {
+            self.check_result("read: bytes", stored, self.datatype().size as usize)?;
+        }
+        let count = rearrangement.as_ref().map_or(Ok(stored), |order| order.len().map(to_u64))?;
         let count = self.check_result("read: bytes", count, size)?;
-        Ok(SelectedElements { selection, count, rearrangement, shape, open, _reading: reading })
+        Ok(SelectedElements { selection, count, rearrangement, grid, shape, open, _reading: reading })
     }
 
     /// Checks the size of a read result, `count` values of `size` bytes, against the limit for

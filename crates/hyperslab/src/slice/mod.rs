@@ -1,5 +1,6 @@
 //! Slices of arrays in the syntax of Rust's ranges.
 
+mod cover;
 mod plan;
 
 use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
@@ -11,7 +12,7 @@ use crate::IntoSelection;
 use crate::dataset::{outside_array, run_indexes};
 use crate::rearrangement::AxisOrder;
 use plan::Ascending;
-pub(crate) use plan::{Sliced, selection};
+pub(crate) use plan::{Grid, Sliced, selection};
 
 /// A slice: the coordinates that a selection takes of one dimension. It is a single coordinate, a
 /// range with or without a step, an index list or a boolean mask. Made by [`s!`](crate::s) and by

@@ -9,6 +9,7 @@ use crate::rearrangement::{AxisOrder, Rearrangement};
 use crate::{Block, Hyperslab, RegularHyperslab, Selection};
 
 /// The selected coordinates of one dimension in ascending order, each once.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Ascending {
     Regular {
         start: u64,
@@ -27,6 +28,8 @@ pub(crate) struct Sliced {
     pub(crate) shape: Vec<u64>,
     /// The order of the result, unless it is C order.
     pub(crate) rearrangement: Option<Rearrangement>,
+    /// The coordinates of each dimension, if the selection is irregular.
+    pub(crate) grid: Option<Grid>,
 }
 
 impl Ascending {
@@ -48,6 +51,26 @@ impl Ascending {
         Self::Blocks(blocks)
     }
 
+    /// Returns the coordinates at the positions from `from` to before `to`.
+    pub(super) fn part(&self, from: u64, to: u64) -> Self {
+        match self {
+            // Cannot overflow, because the coordinates lie in the dimension.
+            Self::Regular { start, step, .. } => {
+                Self::Regular { start: start + from * step, count: to - from, step: *step }
+            }
+            Self::Blocks(blocks) => {
+                let mut before = 0;
+                let parts = blocks.iter().filter_map(|(first, last)| {
+                    let (start, end) = (from.max(before), to.min(before + (last - first + 1)));
+                    let part = (start < end).then(|| (first + (start - before), first + (end - 1 - before)));
+                    before += last - first + 1;
+                    part
+                });
+                Self::Blocks(parts.collect())
+            }
+        }
+    }
+
     /// Returns the number of blocks of adjacent coordinates.
     fn block_count(&self) -> u64 {
         match self {
@@ -58,7 +81,7 @@ impl Ascending {
     }
 
     /// Returns the number of coordinates.
-    fn len(&self) -> u64 {
+    pub(super) fn len(&self) -> u64 {
         match self {
             Self::Regular { count, .. } => *count,
             Self::Blocks(blocks) => blocks.iter().map(|(first, last)| last - first + 1).sum(),
@@ -76,6 +99,21 @@ impl Ascending {
             }
             Self::Blocks(blocks) => blocks.clone(),
         }
+    }
+}
+
+/// The elements that irregular lists of coordinates select: all combinations of one coordinate from
+/// each dimension.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Grid {
+    pub(super) axes: Vec<Ascending>,
+}
+
+impl Grid {
+    /// Returns the number of elements.
+    pub(crate) fn len(&self) -> Result<usize> {
+        let count = hyperslab_exact::product("number of elements", self.axes.iter().map(Ascending::len));
+        to_usize(count.map_err(|_| Error::Memory { subject: "elements", bytes: u64::MAX })?).map_err(Error::from)
     }
 }
 
@@ -109,20 +147,27 @@ pub(crate) fn selection(slices: &[Slice], dims: &[u64]) -> Result<Sliced> {
         .map(SlicePart::len)
         .collect();
     if dims.is_empty() {
-        return Ok(Sliced { selection: Selection::All, shape, rearrangement: None });
+        return Ok(Sliced { selection: Selection::All, shape, rearrangement: None, grid: None });
     }
     if parts.iter().any(|part| part.len() == 0) && parts.iter().any(|part| matches!(part, SlicePart::List(_)))
     {
-        return Ok(Sliced { selection: Selection::None, shape, rearrangement: None });
+        return Ok(Sliced { selection: Selection::None, shape, rearrangement: None, grid: None });
     }
     let (axes, orders): (Vec<Ascending>, Vec<AxisOrder>) =
         parts.into_iter().map(SlicePart::ascending).unzip();
     let rearrangement = Rearrangement::new(axes.iter().map(Ascending::len).zip(orders).collect());
-    let selection = match regular(&axes) {
-        Some(regular) => Selection::Hyperslab(Hyperslab::Regular(regular)),
-        None => Selection::Hyperslab(Hyperslab::Irregular { rank: dims.len(), blocks: product(&axes)? }),
-    };
-    Ok(Sliced { selection, shape, rearrangement })
+    let selection = combined(&axes)?;
+    let grid = matches!(selection, Selection::Hyperslab(Hyperslab::Irregular { .. })).then_some(Grid { axes });
+    Ok(Sliced { selection, shape, rearrangement, grid })
+}
+
+/// Returns the selection of all combinations of coordinates that take one coordinate from each
+/// dimension.
+pub(super) fn combined(axes: &[Ascending]) -> Result<Selection> {
+    Ok(Selection::Hyperslab(match regular(axes) {
+        Some(regular) => Hyperslab::Regular(regular),
+        None => Hyperslab::Irregular { rank: axes.len(), blocks: product(axes)? },
+    }))
 }
 
 /// Returns the regular hyperslab with the given coordinates of each dimension. Returns `None`
