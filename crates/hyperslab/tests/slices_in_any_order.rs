@@ -155,6 +155,29 @@ proptest! {
 }
 
 #[test]
+fn distant_coordinates_are_read_and_written_alone() {
+    let file = FileOptions::new().create_in_memory().unwrap();
+    let numbers = hyperslab::Array2::from_shape_fn((5, 3000), |(row, column)| {
+        i32::try_from(row * 3000 + column).unwrap()
+    });
+    let (rows, columns) = ([4, 0, 1], [2999, 3, 700, 1500, 3]);
+    let expected = numbers.select(ndarray::Axis(0), &rows).select(ndarray::Axis(1), &columns);
+    for name in ["contiguous", "chunked"] {
+        let new = file.new_dataset(name);
+        let new = if name == "chunked" { new.chunks(&[2, 500]).deflate(1) } else { new };
+        let dataset = new.write(&numbers).unwrap();
+        assert_eq!(dataset.read::<i32, Ix2>((&rows, &columns)).unwrap(), expected, "{name}");
+        let values = expected.mapv(|value| -value);
+        dataset.write((&rows, &columns), &values).unwrap();
+        assert_eq!(dataset.read::<i64, Ix2>((&rows, &columns)).unwrap(), values.mapv(i64::from), "{name}");
+        let sum: i64 = numbers.iter().copied().map(i64::from).sum();
+        let once = numbers.select(ndarray::Axis(0), &rows).select(ndarray::Axis(1), &columns[..4]);
+        let changed: i64 = once.iter().copied().map(i64::from).sum();
+        assert_eq!(dataset.read_raw::<i64>(..).unwrap().iter().sum::<i64>(), sum - 2 * changed, "{name}");
+    }
+}
+
+#[test]
 fn texts_sequences_and_references_follow_the_order() {
     let file = FileOptions::new().create_in_memory().unwrap();
     let names = file.new_dataset("names").write_strings(&["a", "b", "c", "d"]).unwrap();

@@ -1,8 +1,9 @@
 //! Reads of lists of coordinates together with the elements between them.
 //!
-//! Many short runs of elements take longer than one read of the whole range with the same elements. A
-//! cover reads, along the fastest dimension, the range from the first to the last listed coordinate,
-//! and keeps the listed elements. It proceeds in bands of bounded size along the slowest dimension.
+//! Many short runs of elements take longer than one read of the whole range with the same elements.
+//! A cover reads, along the fastest dimension, the range from the first to the last listed
+//! coordinate, and keeps the listed elements. It proceeds in bands of bounded size along the slowest
+//! dimension.
 
 use hyperslab_engine::{Error, Result};
 use hyperslab_exact::{to_u64, to_usize};
@@ -33,8 +34,8 @@ pub(crate) struct Cover<'a> {
 }
 
 impl Grid {
-    /// Returns a read that covers the listed elements of `size` bytes. Returns `None` if single reads
-    /// of their runs take less time or memory.
+    /// Returns a read that covers the listed elements of `size` bytes. Returns `None` if single
+    /// reads of their runs take less time or memory.
     pub(crate) fn cover(&self, size: usize) -> Option<Cover<'_>> {
         let (Ascending::Blocks(blocks), slower) = self.axes.split_last()? else { return None };
         let (first, last) = (blocks.first()?.0, blocks.last()?.1);
@@ -43,16 +44,16 @@ impl Grid {
         if row > GAP_BYTES.checked_mul(to_u64(blocks.len()))? {
             return None;
         }
-        let middle = slower.iter().skip(1).map(Ascending::len);
-        let bytes = middle.fold(Some(row), |bytes, length| bytes?.checked_mul(length))?;
+        let mut middle = slower.iter().skip(1).map(Ascending::len);
+        let bytes = middle.try_fold(row, u64::checked_mul)?;
         let band = BAND_BYTES.checked_div(bytes).filter(|band| *band > 0)?;
         Some(Cover { slower, blocks, first, span, size, band })
     }
 }
 
 impl Cover<'_> {
-    /// Reads the listed elements into `out`, in C order. The function `read` returns the elements of
-    /// a selection in C order.
+    /// Reads the listed elements into `out`, in C order. The function `read` returns the elements
+    /// of a selection in C order.
     pub(crate) fn read(&self, out: &mut [u8], read: impl Fn(&Selection) -> Result<Vec<u8>>) -> Result<()> {
         let total = self.slower.first().map_or(1, Ascending::len);
         let (mut from, mut rest) = (0, out);
@@ -117,7 +118,10 @@ mod tests {
             let mut out = [0; 18];
             let elements = |selection: &Selection| {
                 let runs = selection.linear_runs(&[10, 5]).unwrap();
-                Ok(runs.flat_map(|run| run.offset..run.offset + run.length).map(|at| u8::try_from(at).unwrap()).collect())
+                Ok(runs
+                    .flat_map(|run| run.offset..run.offset + run.length)
+                    .map(|at| u8::try_from(at).unwrap())
+                    .collect())
             };
             cover.read(&mut out, elements).unwrap();
             assert_eq!(out, [5, 6, 8, 10, 11, 13, 15, 16, 18, 30, 31, 33, 40, 41, 43, 45, 46, 48], "{band}");

@@ -113,7 +113,8 @@ impl Grid {
     /// Returns the number of elements.
     pub(crate) fn len(&self) -> Result<usize> {
         let count = hyperslab_exact::product("number of elements", self.axes.iter().map(Ascending::len));
-        to_usize(count.map_err(|_| Error::Memory { subject: "elements", bytes: u64::MAX })?).map_err(Error::from)
+        to_usize(count.map_err(|_| Error::Memory { subject: "elements", bytes: u64::MAX })?)
+            .map_err(Error::from)
     }
 }
 
@@ -157,7 +158,8 @@ pub(crate) fn selection(slices: &[Slice], dims: &[u64]) -> Result<Sliced> {
         parts.into_iter().map(SlicePart::ascending).unzip();
     let rearrangement = Rearrangement::new(axes.iter().map(Ascending::len).zip(orders).collect());
     let selection = combined(&axes)?;
-    let grid = matches!(selection, Selection::Hyperslab(Hyperslab::Irregular { .. })).then_some(Grid { axes });
+    let grid =
+        matches!(selection, Selection::Hyperslab(Hyperslab::Irregular { .. })).then_some(Grid { axes });
     Ok(Sliced { selection, shape, rearrangement, grid })
 }
 
