@@ -1,4 +1,5 @@
 //! Dimension scales: the rules of the specification, and files from and for libhdf5.
+#![expect(clippy::indexing_slicing, reason = "in a test a panic is the report")]
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the report")]
 
 use std::path::Path;

@@ -2,8 +2,8 @@
 //!
 //! Many short runs of elements take longer than one read of the whole range with the same elements.
 //! A cover reads, along the fastest dimension, the range from the first to the last listed
-//! coordinate, and keeps the listed elements. It proceeds in bands of bounded size along the slowest
-//! dimension.
+//! coordinate, and keeps the listed elements. It proceeds in bands of bounded size along the
+//! slowest dimension.
 
 use hyperslab_engine::{Error, Result};
 use hyperslab_exact::{to_u64, to_usize};
