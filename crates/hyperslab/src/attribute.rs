@@ -288,7 +288,7 @@ impl Attribute {
 
 /// Returns the bytes of all elements in an attribute message. If the message has no data, returns
 /// zero bytes.
-fn stored_bytes(value: &DecodedAttribute) -> Result<Vec<u8>> {
+pub(crate) fn stored_bytes(value: &DecodedAttribute) -> Result<Vec<u8>> {
     let bytes = value
         .dataspace
         .element_count()

@@ -104,9 +104,11 @@ mod object;
 mod open_options;
 mod pattern;
 mod phase_change;
+mod rearrangement;
 mod recovery;
 mod reference;
 mod repack;
+mod scale;
 mod selection;
 pub mod serialized;
 mod slice;
@@ -163,8 +165,9 @@ pub use recovery::{
 };
 pub use reference::{Reference, ReferenceTarget};
 pub use repack::{Repack, RepackLayout, Repacked};
+pub use scale::Dimensions;
 pub use selection::{IntoSelection, Selected};
-pub use slice::{Slice, fill};
+pub use slice::{Slice, Step, fill};
 pub use sparse::{
     Compressed, Defined, DefinedBlock, MatrixIndex, Section, SectionInfo, SelectionEncoding, SparseView,
     StructuredChunk, StructuredChunkInfo, StructuredChunking,

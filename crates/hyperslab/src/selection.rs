@@ -12,7 +12,8 @@ use ndarray::{ArrayBase, Data, Dimension};
 #[cfg(feature = "ndarray")]
 use crate::Block;
 use crate::dataspace::Dims;
-use crate::slice::{self, Slice};
+use crate::rearrangement::Rearrangement;
+use crate::slice::{self, Grid, Slice, Sliced};
 use crate::{Hyperslab, Points, Region, Selection};
 
 /// The elements that an operation selects in a dataset of known shape, and the shape of the
@@ -22,22 +23,38 @@ pub struct Selected<'a> {
     selection: Cow<'a, Selection>,
     /// The shape of the selection; `None` if the elements form a single dimension.
     shape: Option<Dims>,
+    /// The order of the elements, unless it is the order of the selection.
+    rearrangement: Option<Box<Rearrangement>>,
+    /// The coordinates of each dimension, if index lists made an irregular selection.
+    grid: Option<Box<Grid>>,
+    /// True if no element occurs twice in the selection.
+    is_disjoint: bool,
+}
+
+/// The parts of a [`Selected`] for a read.
+pub(crate) struct SelectedParts<'a> {
+    pub(crate) selection: Cow<'a, Selection>,
+    pub(crate) shape: Option<Dims>,
+    pub(crate) rearrangement: Option<Box<Rearrangement>>,
+    pub(crate) grid: Option<Box<Grid>>,
+    pub(crate) is_disjoint: bool,
 }
 
 impl<'a> Selected<'a> {
     /// Wraps a selection of elements. A read of the selection returns an array of the shape
     /// `shape`, in C order.
     pub fn with_shape(selection: Cow<'a, Selection>, shape: Vec<u64>) -> Self {
-        Self { selection, shape: Some(Dims::from_vec(shape)) }
+        Self { shape: Some(Dims::from_vec(shape)), ..Self::flat(selection) }
     }
 
     /// Wraps a selection of elements. A read of the selection returns an array of a single
     /// dimension, in the order of the selection.
     pub fn flat(selection: Cow<'a, Selection>) -> Self {
-        Self { selection, shape: None }
+        Self { selection, shape: None, rearrangement: None, grid: None, is_disjoint: false }
     }
 
-    /// Returns the selection of elements of the dataset.
+    /// Returns the selection of elements of the dataset. For index lists and reversed slices, these
+    /// are the elements in C order, each once; reads and writes rearrange them in memory.
     pub fn selection(&self) -> &Selection {
         &self.selection
     }
@@ -48,8 +65,31 @@ impl<'a> Selected<'a> {
         self.shape.as_deref()
     }
 
-    pub(crate) fn into_parts(self) -> (Cow<'a, Selection>, Option<Dims>) {
-        (self.selection, self.shape)
+    pub(crate) fn into_parts(self) -> SelectedParts<'a> {
+        let Self { selection, shape, rearrangement, grid, is_disjoint } = self;
+        SelectedParts { selection, shape, rearrangement, grid, is_disjoint }
+    }
+
+    /// Returns `true` if no element occurs twice in the selection.
+    pub(crate) fn is_disjoint(&self) -> bool {
+        self.is_disjoint
+    }
+
+    /// Returns elements of `size` bytes, which are in the order of the caller, in the order of the
+    /// selection.
+    pub(crate) fn packed_bytes<'b>(&self, bytes: &'b [u8], size: usize) -> Result<Cow<'b, [u8]>> {
+        match &self.rearrangement {
+            Some(order) => order.packed_bytes(bytes, size).map(Cow::Owned),
+            None => Ok(Cow::Borrowed(bytes)),
+        }
+    }
+
+    /// Returns items, which are in the order of the caller, in the order of the selection.
+    pub(crate) fn packed<'b, T: Clone>(&self, items: &'b [T]) -> Result<Cow<'b, [T]>> {
+        match &self.rearrangement {
+            Some(order) => order.packed(items),
+            None => Ok(Cow::Borrowed(items)),
+        }
     }
 }
 
@@ -64,15 +104,20 @@ impl<'a> Selected<'a> {
 /// | [`s![2, ..10, ..;3]`](crate::s) | one [`Slice`] for each dimension | that of the dataset, without dimensions of which one coordinate is given |
 /// | `(2, ..10)`, `3..7`, `5` | as `s!`, for up to eight dimensions, or for one | as `s!` |
 /// | `[1, 4, 9]`, `vec![true, false, …]` | an index list or a boolean mask, for one dimension | the number of elements |
-/// | `s![.., [1, 4, 9]]`, `(mask, ..)` | an index list or a mask along one of the dimensions | the length of the list in the place of the dimension |
+/// | `s![.., [1, 4, 9]]`, `(mask, ..)`, `([3, 1], [0, 0, 2])` | index lists and masks along some of the dimensions, each for itself | the length of each list in the place of its dimension |
+/// | `s![..;-1]`, [`Slice::reversed`] | coordinates in descending order | as `s!` |
 /// | `&mask`, an `Array<bool, D>` of the dataset's shape | the elements whose value in the mask is `true` | one dimension |
 /// | [`Region`] | a box | that of the box |
 /// | [`Points`] | single elements, in the order of the list | one dimension |
 /// | [`Selection`] | any | that of a box or of a regular hyperslab, else one dimension |
 ///
 /// Index lists and masks follow NumPy: a negative index counts from the end, an index may occur
-/// twice, the result has the order of the list, and a mask is as long as its dimension. An
-/// ascending list without repetitions is read as blocks; any other list is read as points.
+/// twice, the result has the order of the list, and a mask is as long as its dimension. Several
+/// lists select all combinations of their coordinates, as NumPy's `ix_`. If an element is written
+/// several times, the last value counts.
+///
+/// The file is read and written in ascending order of coordinates, each element once. Lists in
+/// another order need memory for the stored elements in addition to the result.
 ///
 /// ```
 /// use hyperslab::{Ix1, Ix2, Points, Region, s};
@@ -80,6 +125,8 @@ impl<'a> Selected<'a> {
 /// let table = file.new_dataset("table").write(&ndarray::arr2(&[[0, 1, 2], [10, 11, 12], [20, 21, 22]]))?;
 /// assert_eq!(table.read::<i32, Ix1>(s![1, ..])?, ndarray::arr1(&[10, 11, 12]));
 /// assert_eq!(table.read::<i32, Ix2>((1.., [0, -1]))?, ndarray::arr2(&[[10, 12], [20, 22]]));
+/// assert_eq!(table.read::<i32, Ix2>(([2, 0], [1, 0, 1]))?, ndarray::arr2(&[[21, 20, 21], [1, 0, 1]]));
+/// assert_eq!(table.read_raw::<i32>(s![0, ..;-1])?, [2, 1, 0]);
 /// assert_eq!(table.read_raw::<i32>((0, [true, false, true]))?, [0, 2]);
 /// assert_eq!(table.read_raw::<i32>(Region::from([1..3, 0..1]))?, [10, 20]);
 /// assert_eq!(table.read_raw::<i32>(Points::from_rows([[2, 2], [0, 1]]))?, [22, 1]);
@@ -93,7 +140,7 @@ pub trait IntoSelection {
     /// # Errors
     /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the value is for another number
     /// of dimensions or exceeds the dataset, and [`ErrorKind::Limit`](crate::ErrorKind::Limit) if
-    /// an index list selects more than 2^24 blocks or points.
+    /// index lists select more than 2^24 blocks.
     fn into_selection<'a>(self, dims: &[u64]) -> Result<Selected<'a>>
     where
         Self: 'a;
@@ -111,14 +158,14 @@ impl IntoSelection for &Selection {
         Self: 'a,
     {
         let shape = shape_of(self, dims)?;
-        Ok(Selected { selection: Cow::Borrowed(self), shape })
+        Ok(Selected { shape, ..Selected::flat(Cow::Borrowed(self)) })
     }
 }
 
 impl IntoSelection for Selection {
     fn into_selection<'a>(self, dims: &[u64]) -> Result<Selected<'a>> {
         let shape = shape_of(&self, dims)?;
-        Ok(Selected { selection: Cow::Owned(self), shape })
+        Ok(Selected { shape, ..Selected::flat(Cow::Owned(self)) })
     }
 }
 
@@ -178,8 +225,14 @@ impl IntoSelection for &[Slice] {
 }
 
 fn sliced<'a>(slices: &[Slice], dims: &[u64]) -> Result<Selected<'a>> {
-    let (selection, shape) = slice::selection(slices, dims)?;
-    Ok(Selected::with_shape(Cow::Owned(selection), shape))
+    let Sliced { selection, shape, rearrangement, grid } = slice::selection(slices, dims)?;
+    Ok(Selected {
+        selection: Cow::Owned(selection),
+        shape: Some(Dims::from_vec(shape)),
+        rearrangement: rearrangement.map(Box::new),
+        grid: grid.map(Box::new),
+        is_disjoint: true,
+    })
 }
 
 /// Implements [`IntoSelection`] for containers of slices.
@@ -326,6 +379,7 @@ mod tests {
         assert_eq!(shape(s![1, 2..], &[4, 5]).unwrap(), Some(vec![3]));
         assert_eq!(shape(3, &[4]).unwrap(), Some(vec![]));
         assert_eq!(shape([3, 1], &[4]).unwrap(), Some(vec![2]));
+        assert_eq!(shape(([3, 1, 1], [0, 4]), &[4, 5]).unwrap(), Some(vec![3, 2]));
         assert_eq!(shape([true, false, true, true], &[4]).unwrap(), Some(vec![3]));
         assert_eq!(shape(Region::from([1..3, 0..5]), &[4, 5]).unwrap(), Some(vec![2, 5]));
         assert_eq!(shape(Points::from_rows([[1, 1]]), &[4, 5]).unwrap(), None);
@@ -337,7 +391,6 @@ mod tests {
         assert!(shape(0..2, &[4, 5]).is_err());
         assert!(shape([true, false], &[4]).is_err());
         assert!(shape([4], &[4]).is_err() && shape([-5], &[4]).is_err());
-        assert!(shape(([0], [1]), &[4, 5]).is_err(), "two lists");
         assert!(shape(Region::whole(&[3]), &[4, 5]).is_err());
         assert!(shape(&ndarray::arr1(&[true]), &[4]).is_err());
     }

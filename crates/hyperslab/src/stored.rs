@@ -183,6 +183,13 @@ impl Stored {
         Self { file, datatype, bytes, foreign: None }
     }
 
+    /// Replaces the bytes of the stored elements by the result of the function `map`, which gets
+    /// the bytes and the size of an element.
+    pub(crate) fn map_bytes(mut self, map: impl FnOnce(&[u8], usize) -> Result<Vec<u8>>) -> Result<Self> {
+        self.bytes = map(&self.bytes, self.datatype.size as usize)?;
+        Ok(self)
+    }
+
     /// Adds variable-length data from other files or from structured chunks to the stored elements,
     /// and returns the elements.
     pub(crate) fn with_foreign(mut self, foreign: Arc<ForeignHeap>) -> Self {

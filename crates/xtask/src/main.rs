@@ -20,6 +20,7 @@ mod fixtures;
 mod fuzz;
 mod model;
 mod package;
+mod python;
 mod release;
 mod repack_corpus;
 mod sanitize;
@@ -79,6 +80,11 @@ const TASKS: &[(&str, Task, &str)] = &[
         "book",
         book::run,
         "the book: output of commands, pictures and links are up to date; mdBook builds it [--update] [PAGE…]",
+    ),
+    (
+        "python",
+        python::run,
+        "the Python package: builds and installs the wheel, runs its tests, mypy, and the tests of h5py that have passed before [--suites: also those of h5netcdf, xarray, anndata] [--update: the lists]",
     ),
     (
         "differential",

@@ -13,7 +13,7 @@ use super::elements::Elements;
 use crate::Reference;
 use crate::datatype::convert::{Conversions, VariableSource};
 use crate::dynamic::DynArray;
-use crate::{Datatype, IntoSelection, Selection, Value, conversion};
+use crate::{Datatype, IntoSelection, Selected, Value, conversion};
 
 impl Dataset {
     /// Returns a handle of the same dataset with other datatype conversions from the file to
@@ -166,8 +166,7 @@ impl Dataset {
     /// # Errors
     /// Returns the errors of [`write`](Self::write).
     pub fn write_bytes(&self, selection: impl IntoSelection, memory: &Datatype, bytes: &[u8]) -> Result<()> {
-        let selection = self.resolve(selection)?;
-        self.write_converted(selection.selection(), memory, bytes)
+        self.write_converted(&self.resolve(selection)?, memory, bytes)
     }
 
     /// Writes bytes of elements of the datatype `memory` to the selected elements of the dataset.
@@ -198,31 +197,42 @@ impl Dataset {
         bytes: &[u8],
         heap: Arc<dyn VariableSource>,
     ) -> Result<()> {
-        let selection = self.resolve(selection)?;
-        let selection = selection.selection();
+        let selected = self.resolve(selection)?;
         if self.datatype().is_variable_length() {
-            return self.write_variable_length(selection, memory, bytes, Some(heap));
+            return self.write_variable_length(&selected, memory, bytes, Some(heap));
         }
-        let plan = Conversions::clone(&self.conversions).with_source_heap(heap).plan(memory, self.datatype());
-        let plan = plan.map_err(|error| self.context(error.into()))?;
-        let from = WriteSource::converted(bytes, &plan).partial(leaves_parts(memory, self.datatype()));
-        self.write_from(selection, &from)
+        let conversions = Conversions::clone(&self.conversions).with_source_heap(heap);
+        self.write_planned(&selected, &conversions, memory, bytes)
     }
 
     /// Writes bytes of elements of the datatype `memory` to the selected elements of the dataset,
     /// after conversion to the dataset's datatype.
     pub(super) fn write_converted(
         &self,
-        selection: &Selection,
+        selected: &Selected<'_>,
         memory: &Datatype,
         bytes: &[u8],
     ) -> Result<()> {
         if self.datatype().is_variable_length() {
-            return self.write_variable_length(selection, memory, bytes, None);
+            return self.write_variable_length(selected, memory, bytes, None);
         }
-        let plan = self.conversions.plan(memory, self.datatype());
+        self.write_planned(selected, &self.conversions, memory, bytes)
+    }
+
+    /// Writes bytes of elements of the datatype `memory`, without variable-length data in the file,
+    /// to the selected elements of the dataset. `conversions` converts the elements.
+    fn write_planned(
+        &self,
+        selected: &Selected<'_>,
+        conversions: &Conversions,
+        memory: &Datatype,
+        bytes: &[u8],
+    ) -> Result<()> {
+        let plan = conversions.plan(memory, self.datatype());
         let plan = plan.map_err(|error| self.context(error.into()))?;
-        let from = WriteSource::converted(bytes, &plan).partial(leaves_parts(memory, self.datatype()));
-        self.write_from(selection, &from)
+        let bytes =
+            selected.packed_bytes(bytes, memory.size as usize).map_err(|error| self.context(error))?;
+        let from = WriteSource::converted(&bytes, &plan).partial(leaves_parts(memory, self.datatype()));
+        self.write_from(selected, &from)
     }
 }

@@ -10,9 +10,12 @@ use hyperslab_engine::store::Reading;
 use hyperslab_engine::{Error, Result};
 use hyperslab_exact::{to_u64, to_usize};
 
-use super::Dataset;
+use super::{Dataset, zeroed_elements};
 use crate::dataspace::Dims;
 use crate::datatype::convert::{Conversion, Conversions, ConvertError};
+use crate::rearrangement::Rearrangement;
+use crate::selection::SelectedParts;
+use crate::slice::Grid;
 use crate::{Dataspace, IntoSelection, Selection, Stored};
 
 /// A planned conversion of a dataset's elements from the file to memory.
@@ -22,8 +25,12 @@ pub(super) type Planned = Result<Conversion, ConvertError>;
 /// while this value exists.
 pub(super) struct SelectedElements<'a> {
     pub(super) selection: Cow<'a, Selection>,
-    /// The number of selected elements.
+    /// The number of elements of the result.
     pub(super) count: usize,
+    /// The order of the result, unless it is the order of the selection.
+    rearrangement: Option<Box<Rearrangement>>,
+    /// The coordinates of each dimension, if index lists made an irregular selection.
+    grid: Option<Box<Grid>>,
     /// The shape of the selection; `None` if the elements form a single dimension.
     shape: Option<Dims>,
     pub(super) open: Arc<OpenDataset>,
@@ -35,7 +42,8 @@ pub(super) struct Elements<'a> {
     dataset: &'a Dataset,
     selected: SelectedElements<'a>,
     conversion: Conversion,
-    /// The stored elements, if they must be read before the conversion is planned.
+    /// The stored elements in the order of the selection, if they must be read before the
+    /// conversion is planned, or rearranged.
     stored: Option<Stored>,
 }
 
@@ -54,11 +62,29 @@ impl SelectedElements<'_> {
         }
     }
 
-    /// Reads the selected elements of the dataset in the stored form.
+    /// Reads the selected elements of the dataset in the stored form, in the order of the result.
     pub(super) fn stored(&self, dataset: &Dataset) -> Result<Stored> {
+        let packed = self.packed(dataset)?;
+        match &self.rearrangement {
+            None => Ok(packed),
+            Some(order) => packed.map_bytes(|bytes, size| order.unpacked_bytes(bytes, size)),
+        }
+    }
+
+    /// Reads the selected elements of the dataset in the stored form, in the order of the
+    /// selection.
+    fn packed(&self, dataset: &Dataset) -> Result<Stored> {
         let file = dataset.object.file();
         let stored = |bytes| Stored::new(Arc::clone(file), dataset.datatype().clone(), bytes);
         if !dataset.may_hold_foreign() {
+            let size = dataset.datatype().size as usize;
+            if let Some(grid) = &self.grid
+                && let Some(cover) = grid.cover(size)
+            {
+                let mut bytes = zeroed_elements(grid.len()?, size)?;
+                cover.read(&mut bytes, |selection| self.open.read(file, selection))?;
+                return Ok(stored(bytes));
+            }
             return self.open.read(file, &self.selection).map(stored);
         }
         let foreign = Arc::new(ForeignHeap::new(file.container.store.limits().result_bytes));
@@ -73,7 +99,10 @@ impl<'a> Elements<'a> {
         selected: SelectedElements<'a>,
         plan: impl FnOnce(&Conversions) -> Planned,
     ) -> Result<Self> {
-        let stored = if dataset.may_hold_foreign() { Some(selected.stored(dataset)?) } else { None };
+        let size = dataset.datatype().size as usize;
+        let is_covered = selected.grid.as_ref().is_some_and(|grid| grid.cover(size).is_some());
+        let needs_stored = is_covered || selected.rearrangement.is_some() || dataset.may_hold_foreign();
+        let stored = if needs_stored { Some(selected.packed(dataset)?) } else { None };
         let conversions = match &stored {
             Some(stored) => Cow::Owned(stored.conversions((*dataset.conversions).clone())),
             None => Cow::Borrowed(&*dataset.conversions),
@@ -85,6 +114,9 @@ impl<'a> Elements<'a> {
     /// memory. `zeroed` must be true only if `out` contains only zeros.
     pub(super) fn put(&self, out: &mut [u8], zeroed: bool) -> Result<()> {
         if let Some(stored) = &self.stored {
+            if let Some(order) = &self.selected.rearrangement {
+                return order.convert(&self.conversion, stored.bytes(), out);
+            }
             return Ok(self.conversion.convert(stored.bytes(), out, self.selected.count)?);
         }
         let mut to = ReadTarget::converted(out, &self.conversion);
@@ -117,16 +149,21 @@ impl Dataset {
     ) -> Result<SelectedElements<'a>> {
         let (open, reading) = self.current()?;
         let dataspace = &open.description.dataspace;
-        let (selection, mut shape) = selection.into_selection(dataspace.dims())?.into_parts();
-        let selection = self.without_overlaps(selection)?;
-        let count = if let Dataspace::Null = dataspace {
+        let SelectedParts { selection, mut shape, rearrangement, grid, is_disjoint } =
+            selection.into_selection(dataspace.dims())?.into_parts();
+        let selection = if is_disjoint { selection } else { self.without_overlaps(selection)? };
+        let stored = if let Dataspace::Null = dataspace {
             shape = Some(Dims::from_elem(0, 1));
             0
         } else {
             open.selected(&selection)?
         };
+        if grid.is_some() || rearrangement.is_some() {
+            self.check_result("read: bytes", stored, self.datatype().size as usize)?;
+        }
+        let count = rearrangement.as_ref().map_or(Ok(stored), |order| order.len().map(to_u64))?;
         let count = self.check_result("read: bytes", count, size)?;
-        Ok(SelectedElements { selection, count, shape, open, _reading: reading })
+        Ok(SelectedElements { selection, count, rearrangement, grid, shape, open, _reading: reading })
     }
 
     /// Checks the size of a read result, `count` values of `size` bytes, against the limit for

@@ -8,6 +8,7 @@ use hyperslab_engine::{Error, Result};
 use hyperslab_exact::{product, to_u64, to_usize};
 
 use super::Dataset;
+use crate::rearrangement::Rearrangement;
 use crate::{H5Type, IntoSelection, Selection};
 
 impl Dataset {
@@ -40,21 +41,25 @@ impl Dataset {
         dims: &[u64],
         part: impl IntoSelection,
     ) -> Result<()> {
-        let part = self.array_part(values.len(), dims, part)?;
+        let (part, order) = self.array_part(values.len(), dims, part)?;
         let mut runs = part.linear_runs(dims).map_err(|error| self.context(error.into()))?;
         let first = runs.next();
-        let Some(second) = runs.next() else {
+        let second = runs.next();
+        if second.is_none() && order.is_none() {
             let indexes = first.as_ref().map_or(Ok(0..0), run_indexes)?;
             return self.read_into(selection, values.get_mut(indexes).ok_or_else(outside_array)?);
-        };
-        let read = self.read_raw::<T>(selection)?;
+        }
+        let mut read = self.read_raw::<T>(selection)?;
+        if let Some(order) = &order {
+            read = order.packed(&read).map_err(|error| self.context(error))?.into_owned();
+        }
         let wanted = part.element_count(dims).map_err(|error| self.context(error.into()))?;
         if wanted != to_u64(read.len()) {
             let message = format!("{} elements are selected in the file, {wanted} in memory", read.len());
             return Err(self.context(Error::Misuse(message)));
         }
         let mut rest = read.as_slice();
-        for run in first.into_iter().chain([second]).chain(runs) {
+        for run in first.into_iter().chain(second).chain(runs) {
             let to = values.get_mut(run_indexes(&run)?).ok_or_else(outside_array)?;
             let (elements, following) = rest.split_at_checked(to.len()).ok_or_else(outside_array)?;
             to.copy_from_slice(elements);
@@ -90,28 +95,34 @@ impl Dataset {
         dims: &[u64],
         part: impl IntoSelection,
     ) -> Result<()> {
-        let part = self.array_part(values.len(), dims, part)?;
+        let (part, order) = self.array_part(values.len(), dims, part)?;
         let mut packed = Vec::new();
         for run in part.linear_runs(dims).map_err(|error| self.context(error.into()))? {
             packed.extend_from_slice(values.get(run_indexes(&run)?).ok_or_else(outside_array)?);
         }
+        if let Some(order) = &order {
+            packed = order.unpacked(&packed).map_err(|error| self.context(error))?;
+        }
         self.write(selection, &packed)
     }
 
-    /// Returns the selection `part` of elements of an array in memory. Checks first that `length`
-    /// elements fill an array of the shape `dims`.
+    /// Returns the selection `part` of elements of an array in memory, and their order unless it is
+    /// the order of the selection. Checks first that `length` elements fill an array of the shape
+    /// `dims`.
     fn array_part<'a>(
         &self,
         length: usize,
         dims: &[u64],
         part: impl IntoSelection + 'a,
-    ) -> Result<Cow<'a, Selection>> {
+    ) -> Result<(Cow<'a, Selection>, Option<Box<Rearrangement>>)> {
         if product("number of elements", dims.iter().copied()) != Ok(to_u64(length)) {
             let message = format!("a slice of {length} elements for an array of the shape {dims:?}");
             return Err(self.context(Error::Misuse(message)));
         }
-        let (part, _) = part.into_selection(dims).map_err(|error| self.context(error))?.into_parts();
-        self.without_overlaps(part)
+        let part = part.into_selection(dims).map_err(|error| self.context(error))?.into_parts();
+        let selection =
+            if part.is_disjoint { part.selection } else { self.without_overlaps(part.selection)? };
+        Ok((selection, part.rearrangement))
     }
 }
 

@@ -1,6 +1,5 @@
 //! Writing variable-length data and references: strings, sequences, dynamic values.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use hyperslab_engine::ops::elements::WriteSource;
@@ -10,7 +9,7 @@ use hyperslab_exact::to_u64;
 use super::Dataset;
 use crate::datatype::convert::{VariableArena, VariableSink as _, VariableSource};
 use crate::dynamic::{DESCRIPTOR_BYTES, Encoder};
-use crate::{Datatype, DatatypeClass, H5Type, IntoSelection, ReferenceTarget, Selection, Value};
+use crate::{Datatype, DatatypeClass, H5Type, IntoSelection, ReferenceTarget, Selected, Value};
 
 impl Dataset {
     /// Writes texts to the selected elements of a dataset of strings of fixed or variable length.
@@ -30,9 +29,9 @@ impl Dataset {
     /// the number of texts is not the number of selected elements, or if a text is longer than a
     /// string of fixed length. Returns the errors of [`write`](Self::write).
     pub fn write_strings<S: AsRef<str>>(&self, selection: impl IntoSelection, texts: &[S]) -> Result<()> {
-        let selection = self.resolve(selection)?;
-        let selection = selection.selection();
+        let selection = &self.resolve(selection)?;
         let texts: Vec<&[u8]> = texts.iter().map(|text| text.as_ref().as_bytes()).collect();
+        let texts = selection.packed(&texts).map_err(|error| self.context(error))?;
         match &self.datatype().class {
             DatatypeClass::String(_) => {
                 let bytes = fixed_texts(self.datatype().size as usize, &texts);
@@ -78,7 +77,7 @@ impl Dataset {
         let arena = VariableArena::default();
         let bytes = self.sequence_descriptors(sequences, &arena)?;
         let memory = Datatype::sequence(T::datatype(), 8);
-        self.write_variable_length(selection.selection(), &memory, &bytes, Some(Arc::new(arena)))
+        self.write_variable_length(&selection, &memory, &bytes, Some(Arc::new(arena)))
     }
 
     /// Stores variable-length sequences in the heap `arena` in memory. Returns the descriptors of
@@ -128,7 +127,7 @@ impl Dataset {
         let arena = VariableArena::default();
         let encoder = Encoder::new(self.datatype()).map_err(|error| self.context(error))?;
         let bytes = encoder.encode(values, &arena).map_err(|error| self.context(error))?;
-        self.write_variable_length(selection.selection(), encoder.memory(), &bytes, Some(Arc::new(arena)))
+        self.write_variable_length(&selection, encoder.memory(), &bytes, Some(Arc::new(arena)))
     }
 
     /// Writes references to the selected elements of a dataset of references. `targets` has one
@@ -154,17 +153,18 @@ impl Dataset {
     /// or if the kind of reference cannot have such a target. Returns the errors of
     /// [`write`](Self::write).
     pub fn write_references(&self, selection: impl IntoSelection, targets: &[ReferenceTarget]) -> Result<()> {
-        let selection = self.resolve(selection)?;
-        let selection = selection.selection();
+        let selection = &self.resolve(selection)?;
         let DatatypeClass::Reference(kind) = self.datatype().class else {
             let message = format!("the elements are not references but {}", self.datatype());
             return Err(self.context(Error::Misuse(message)));
         };
+        let targets: Vec<&ReferenceTarget> = targets.iter().collect();
+        let targets = selection.packed(&targets).map_err(|error| self.context(error))?;
         self.check_count(selection, targets.len())?;
         let (file, size) = (self.object.file(), self.datatype().size as usize);
         self.replace_variable_length(selection, |edit| {
             let mut elements = Vec::new();
-            for target in targets {
+            for target in &*targets {
                 elements.extend(file.store_reference(
                     edit,
                     kind,
@@ -180,11 +180,13 @@ impl Dataset {
     /// datatype. Writes them to the selected elements, and frees the replaced variable-length data.
     pub(super) fn write_variable_length(
         &self,
-        selection: &Selection,
+        selection: &Selected<'_>,
         memory: &Datatype,
         bytes: &[u8],
         heap: Option<Arc<dyn VariableSource>>,
     ) -> Result<()> {
+        let bytes = selection.packed_bytes(bytes, memory.size as usize);
+        let bytes = &*bytes.map_err(|error| self.context(error))?;
         if self.is_structured() {
             let contents = self.converted_elements(memory, bytes, heap)?;
             return self.write_from(selection, &contents.write_source());
@@ -205,17 +207,19 @@ impl Dataset {
     /// elements.
     fn replace_variable_length(
         &self,
-        selection: &Selection,
+        selection: &Selected<'_>,
         store: impl FnOnce(&mut hyperslab_engine::store::Edit<'_>) -> Result<Vec<u8>>,
     ) -> Result<()> {
-        let selection = self.without_overlaps(Cow::Borrowed(selection))?;
+        let selection = self.written(selection)?;
         let (file, size) = (self.object.file(), self.datatype().size as usize);
         self.change(|edit| file.replace_variable_data(edit, self.write_to(), &selection, size, store))
     }
 
-    /// Returns an error if the number of selected elements of the dataset is not `count`.
-    fn check_count(&self, selection: &Selection, count: usize) -> Result<()> {
-        let selected = self.dataspace().selected(selection).map_err(|error| self.context(error.into()))?;
+    /// Returns an error if the number of selected elements of the dataset, each counted once, is
+    /// not `count`.
+    fn check_count(&self, selection: &Selected<'_>, count: usize) -> Result<()> {
+        let selected =
+            self.dataspace().selected(selection.selection()).map_err(|error| self.context(error.into()))?;
         if selected == to_u64(count) {
             return Ok(());
         }

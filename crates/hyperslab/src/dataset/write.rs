@@ -79,7 +79,7 @@ impl Dataset {
             return Err(self.context(Error::Misuse(message)));
         }
         let bytes = <A::Element as H5Type>::to_bytes(&elements);
-        self.write_converted(selected.selection(), memory, &bytes)
+        self.write_converted(&selected, memory, &bytes)
     }
 
     /// Resolves a value that selects elements, such as a slice, to a selection for the current
@@ -88,7 +88,7 @@ impl Dataset {
         let dataspace = self.dataspace();
         let selected = selection.into_selection(dataspace.dims()).map_err(|error| self.context(error))?;
         Ok(match dataspace {
-            Dataspace::Null => Selected::with_shape(selected.into_parts().0, vec![0]),
+            Dataspace::Null => Selected::with_shape(selected.into_parts().selection, vec![0]),
             _ => selected,
         })
     }
@@ -126,14 +126,23 @@ impl Dataset {
     /// # Errors
     /// Returns the errors of [`write`](Self::write).
     pub fn write_stored(&self, selection: impl IntoSelection, bytes: &[u8]) -> Result<()> {
-        let selection = self.resolve(selection)?;
-        self.write_from(selection.selection(), &WriteSource::stored(bytes, self.datatype().size as usize))
+        let (selected, size) = (self.resolve(selection)?, self.datatype().size as usize);
+        let bytes = selected.packed_bytes(bytes, size).map_err(|error| self.context(error))?;
+        self.write_from(&selected, &WriteSource::stored(&bytes, size))
     }
 
-    pub(crate) fn write_from(&self, selection: &Selection, from: &WriteSource<'_>) -> Result<()> {
-        let selection = self.without_overlaps(Cow::Borrowed(selection))?;
+    /// Writes elements, which are in the order of the selection, to the selected elements of the
+    /// dataset.
+    pub(super) fn write_from(&self, selected: &Selected<'_>, from: &WriteSource<'_>) -> Result<()> {
+        let selection = self.written(selected)?;
         let file = self.object.file();
         file.write_elements(self.write_to(), &selection, from).map_err(|error| self.context(error))
+    }
+
+    /// Returns the selection of the elements that a write replaces, each once.
+    pub(super) fn written<'a>(&self, selected: &'a Selected<'_>) -> Result<Cow<'a, Selection>> {
+        let selection = Cow::Borrowed(selected.selection());
+        if selected.is_disjoint() { Ok(selection) } else { self.without_overlaps(selection) }
     }
 
     /// Returns the target of a write to this dataset: the address of the dataset, with a mark for

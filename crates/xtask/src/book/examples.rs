@@ -20,6 +20,7 @@ const CALLS: &[(&str, &[&str])] = &[
     ("threads", &[]),
     ("virtual_dataset", &[]),
     ("copy_and_repack", &[]),
+    ("index_lists", &["256"]),
 ];
 /// The example that draws a picture of the documentation.
 const DRAWS: &str = "sparse_chunk_picture";

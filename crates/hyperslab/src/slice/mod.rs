@@ -1,12 +1,18 @@
 //! Slices of arrays in the syntax of Rust's ranges.
 
+mod cover;
+mod plan;
+
 use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 
 use hyperslab_engine::{Error, Result};
 use hyperslab_exact::{self as exact, to_u64};
 
+use crate::IntoSelection;
 use crate::dataset::{outside_array, run_indexes};
-use crate::{Block, Hyperslab, IntoSelection, Points, RegularHyperslab, Selection};
+use crate::rearrangement::AxisOrder;
+use plan::Ascending;
+pub(crate) use plan::{Grid, Sliced, selection};
 
 /// A slice: the coordinates that a selection takes of one dimension. It is a single coordinate, a
 /// range with or without a step, an index list or a boolean mask. Made by [`s!`](crate::s) and by
@@ -18,12 +24,25 @@ use crate::{Block, Hyperslab, IntoSelection, Points, RegularHyperslab, Selection
 /// let rows = Slice::from([0, 4, -1]);
 /// let good = Slice::from(vec![true, false, true]);
 /// assert_ne!(rows, good);
+/// assert_eq!(Slice::from(..).reversed(), Slice::from(..).step(-1));
 /// # let _ = every_third;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Slice {
     kind: SliceKind,
     step: u64,
+    /// True if the steps begin at the end of the range.
+    from_end: bool,
+    /// True if the coordinates are in descending order.
+    reversed: bool,
+}
+
+/// The step of a [`Slice`]: a distance between coordinates, and a direction. Made by `From`.
+/// Negative numbers lead backwards.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Step {
+    distance: u64,
+    is_negative: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,21 +95,48 @@ impl Coordinate {
 
 /// The coordinates that a slice selects in a dimension of known size.
 enum SlicePart {
-    Regular { start: u64, count: u64, step: u64, single: bool },
+    Regular { start: u64, count: u64, step: u64, single: bool, order: AxisOrder },
     List(Vec<u64>),
 }
 
 impl Slice {
     /// Returns a slice with every `step`-th coordinate of this slice, beginning with the first
-    /// coordinate.
+    /// coordinate. A negative step begins with the last coordinate and leads backwards.
+    ///
+    /// ```
+    /// use hyperslab::{Ix1, Slice, s};
+    /// let file = hyperslab::FileOptions::new().create_in_memory()?;
+    /// let numbers = file.new_dataset("numbers").write(&[0, 1, 2, 3, 4, 5])?;
+    /// assert_eq!(numbers.read::<i32, Ix1>(Slice::from(1..).step(2))?.to_vec(), [1, 3, 5]);
+    /// assert_eq!(numbers.read::<i32, Ix1>(s![..5;-2])?.to_vec(), [4, 2, 0]);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
     #[must_use]
-    pub fn step(mut self, step: u64) -> Self {
-        self.step = step;
+    pub fn step(mut self, step: impl Into<Step>) -> Self {
+        let step = step.into();
+        self.step = step.distance;
+        self.reversed ^= step.is_negative;
+        self.from_end = self.reversed;
+        self
+    }
+
+    /// Returns a slice with the coordinates of this slice in reverse order.
+    ///
+    /// ```
+    /// use hyperslab::{Ix1, Slice};
+    /// let file = hyperslab::FileOptions::new().create_in_memory()?;
+    /// let numbers = file.new_dataset("numbers").write(&[0, 1, 2, 3, 4, 5])?;
+    /// assert_eq!(numbers.read::<i32, Ix1>(Slice::from(..).step(2).reversed())?.to_vec(), [4, 2, 0]);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    #[must_use]
+    pub fn reversed(mut self) -> Self {
+        self.reversed = !self.reversed;
         self
     }
 
     fn new(kind: SliceKind) -> Self {
-        Self { kind, step: 1 }
+        Self { kind, step: 1, from_end: false, reversed: false }
     }
 
     fn range(start: Coordinate, end: Option<Coordinate>) -> Self {
@@ -102,24 +148,48 @@ impl Slice {
     fn within(&self, size: u64) -> Option<SlicePart> {
         let inside = |at: Coordinate| at.within(size).filter(|at| *at < size);
         match &self.kind {
-            SliceKind::One(at) => {
-                Some(SlicePart::Regular { start: inside(*at)?, count: 1, step: self.step, single: true })
-            }
+            SliceKind::One(at) => Some(SlicePart::Regular {
+                start: inside(*at)?,
+                count: 1,
+                step: self.step,
+                single: true,
+                order: AxisOrder::Ascending,
+            }),
             SliceKind::Range { start, end } => {
                 let start = start.within(size)?;
                 let end = end.map_or(Some(size), |end| end.within(size))?;
                 let length = end.checked_sub(start).filter(|_| end <= size)?;
-                let count = length.div_ceil(self.step.max(1));
-                Some(SlicePart::Regular { start, count, step: self.step, single: false })
+                let step = self.step.max(1);
+                let count = length.div_ceil(step);
+                // The steps cover at most the range, and cannot overflow.
+                let last = length.checked_sub(1).filter(|_| self.from_end);
+                let skipped = last.map_or(0, |last| last % step);
+                let is_reversed = self.reversed && count > 1;
+                let order = if is_reversed { AxisOrder::Descending } else { AxisOrder::Ascending };
+                Some(SlicePart::Regular {
+                    start: start + skipped,
+                    count,
+                    step: self.step,
+                    single: false,
+                    order,
+                })
             }
             SliceKind::Indices(indices) => {
-                indices.iter().map(|at| inside(*at)).collect::<Option<_>>().map(SlicePart::List)
+                let list: Option<Vec<u64>> = indices.iter().map(|at| inside(*at)).collect();
+                list.map(|list| self.list(list))
             }
             SliceKind::Mask(mask) => {
                 let selected = (0..size).zip(mask).filter(|(_, selected)| **selected);
-                (to_u64(mask.len()) == size).then(|| SlicePart::List(selected.map(|(at, _)| at).collect()))
+                (to_u64(mask.len()) == size).then(|| self.list(selected.map(|(at, _)| at).collect()))
             }
         }
+    }
+
+    fn list(&self, mut list: Vec<u64>) -> SlicePart {
+        if self.reversed {
+            list.reverse();
+        }
+        SlicePart::List(list)
     }
 }
 
@@ -132,135 +202,27 @@ impl SlicePart {
         }
     }
 
-    /// Returns the coordinates that the slice selects, in order.
-    fn coordinates(&self) -> Vec<u64> {
-        match self {
-            Self::Regular { start, count, step, .. } => {
-                // Cannot overflow, because the last coordinate lies in the dimension.
-                (0..*count).map(|number| *start + number * *step).collect()
+    /// Returns the selected coordinates in ascending order, each once, and the order of the slice.
+    fn ascending(self) -> (Ascending, AxisOrder) {
+        let list = match self {
+            Self::Regular { start, count, step, order, .. } => {
+                return (Ascending::Regular { start, count, step }, order);
             }
-            Self::List(list) => list.clone(),
+            Self::List(list) => list,
+        };
+        if list.is_sorted_by(|one, next| one < next) {
+            return (Ascending::of(&list), AxisOrder::Ascending);
         }
-    }
-
-    /// Returns the coordinates that the slice selects as blocks, each with its first and its last
-    /// coordinate. Returns `None` unless the coordinates ascend.
-    fn blocks(&self) -> Option<Vec<(u64, u64)>> {
-        if let Self::Regular { start, count, step: 1, .. } = self {
-            let last = start.checked_add(count.checked_sub(1)?)?;
-            return Some(vec![(*start, last)]);
-        }
-        let mut blocks: Vec<(u64, u64)> = Vec::new();
-        for at in self.coordinates() {
-            match blocks.last_mut() {
-                Some((_, last)) if *last >= at => return None,
-                Some((_, last)) if last.checked_add(1) == Some(at) => *last = at,
-                _ => blocks.push((at, at)),
-            }
-        }
-        Some(blocks)
+        let mut once = list.clone();
+        once.sort_unstable();
+        once.dedup();
+        // The search finds each coordinate.
+        let numbers = list.iter().map(|at| once.binary_search(at).unwrap_or_else(|number| number));
+        let is_descending = list.is_sorted_by(|one, next| one > next);
+        let order = if is_descending { AxisOrder::Descending } else { AxisOrder::Listed(numbers.collect()) };
+        (Ascending::of(&once), order)
     }
 }
-
-/// Returns the selection of elements that one slice per dimension describes in an array of the
-/// shape `dims`, and the shape of the result.
-pub(crate) fn selection(slices: &[Slice], dims: &[u64]) -> Result<(Selection, Vec<u64>)> {
-    if slices.len() != dims.len() {
-        let message = format!(
-            "the selection has {} slices, but the dataset has {} dimensions",
-            slices.len(),
-            dims.len()
-        );
-        return Err(Error::Misuse(message));
-    }
-    let mut parts = Vec::new();
-    for (dimension, (slice, size)) in slices.iter().zip(dims).enumerate() {
-        let part = slice.within(*size).ok_or_else(|| {
-            Error::Misuse(format!("the slice exceeds the dimension {dimension}, whose size is {size}"))
-        })?;
-        let is_list = matches!(part, SlicePart::List(_));
-        if slice.step == 0 || (is_list && slice.step != 1) {
-            return Err(Error::Misuse(format!(
-                "the slice in dimension {dimension} cannot have the step {}",
-                slice.step
-            )));
-        }
-        parts.push(part);
-    }
-    let shape = parts
-        .iter()
-        .filter(|part| !matches!(part, SlicePart::Regular { single: true, .. }))
-        .map(SlicePart::len)
-        .collect();
-    if dims.is_empty() {
-        return Ok((Selection::All, shape));
-    }
-    match parts.iter().filter(|part| matches!(part, SlicePart::List(_))).count() {
-        0 => Ok((regular(&parts), shape)),
-        1 => Ok((listed(&parts)?, shape)),
-        lists => Err(Error::Misuse(format!(
-            "the selection has {lists} index lists or masks, but only one dimension can have an index list \
-             or a mask"
-        ))),
-    }
-}
-
-/// Returns the selection of elements for one slice per dimension, none of which is a list of
-/// coordinates.
-fn regular(parts: &[SlicePart]) -> Selection {
-    let mut slab = RegularHyperslab::region(&[], &[]);
-    for part in parts {
-        let SlicePart::Regular { start, count, step, .. } = part else { continue };
-        let (count, block) = if *step == 1 { (1, *count) } else { (*count, 1) };
-        slab.start.push(*start);
-        slab.stride.push(*step);
-        slab.count.push(count);
-        slab.block.push(block);
-    }
-    Selection::Hyperslab(Hyperslab::Regular(slab))
-}
-
-/// Returns the selection of elements for one slice per dimension, one of which is a list of
-/// coordinates. The selection consists of blocks if the list ascends, otherwise of points.
-fn listed(parts: &[SlicePart]) -> Result<Selection> {
-    let rank = parts.len();
-    if parts.iter().any(|part| part.len() == 0) {
-        return Ok(Selection::None);
-    }
-    let Some(blocks) = parts.iter().map(SlicePart::blocks).collect::<Option<Vec<_>>>() else {
-        let lists: Vec<Vec<u64>> = parts.iter().map(SlicePart::coordinates).collect();
-        let points = product(&lists)?;
-        return Ok(Selection::Points(Points { rank, coordinates: points.concat() }));
-    };
-    let corners = product(&blocks)?.into_iter().map(|corners| {
-        let (start, end): (Vec<u64>, Vec<u64>) = corners.into_iter().unzip();
-        Block { start: start.into(), end: end.into() }
-    });
-    Ok(Selection::Hyperslab(Hyperslab::Irregular { rank, blocks: corners.collect() }))
-}
-
-/// Returns all combinations of items that take one item from each list, in C order.
-fn product<T: Copy>(lists: &[Vec<T>]) -> Result<Vec<Vec<T>>> {
-    let too_many = |count: u64| Error::Limit {
-        subject: "blocks and points of an index list".into(),
-        got: count,
-        limit: MAX_PARTS,
-    };
-    let mut sizes = lists.iter().map(|list| to_u64(list.len()));
-    let count = sizes.try_fold(1_u64, u64::checked_mul);
-    count.filter(|count| *count <= MAX_PARTS).ok_or_else(|| too_many(count.unwrap_or(u64::MAX)))?;
-    let mut all = vec![Vec::new()];
-    for list in lists {
-        let longer = all.iter().flat_map(|before: &Vec<T>| {
-            list.iter().map(move |item| before.iter().copied().chain([*item]).collect())
-        });
-        all = longer.collect();
-    }
-    Ok(all)
-}
-
-/// The largest number of blocks or points in the selection that an index list describes.
-const MAX_PARTS: u64 = 1 << 24;
 
 impl From<RangeFull> for Slice {
     fn from(_: RangeFull) -> Self {
@@ -309,6 +271,15 @@ lists! { bool }
 /// number to a [`Coordinate`].
 macro_rules! from_numbers {
     ($coordinate:expr; $($number:ty)*) => {$(
+        impl From<$number> for Step {
+            fn from(step: $number) -> Self {
+                match $coordinate(step) {
+                    Coordinate::FromStart(distance) => Self { distance, is_negative: false },
+                    Coordinate::FromEnd(distance) => Self { distance, is_negative: true },
+                }
+            }
+        }
+
         impl From<$number> for Coordinate {
             fn from(at: $number) -> Self {
                 $coordinate(at)
@@ -370,7 +341,8 @@ from_numbers! { Coordinate::FromStart; u64 }
 from_numbers! { |at: usize| Coordinate::FromStart(to_u64(at)); usize }
 
 /// Makes an array of one [`Slice`] for each dimension: a coordinate, a range, a range with a step
-/// after a semicolon, an index list or a boolean mask. Negative numbers count from the end.
+/// after a semicolon, an index list or a boolean mask. Negative numbers count from the end, and
+/// negative steps lead backwards.
 ///
 /// ```
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
@@ -433,10 +405,11 @@ pub fn fill<T: Clone>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Hyperslab, RegularHyperslab, Selection};
 
     #[test]
     fn slices_are_ranges_with_steps() {
-        let shape = |slices: &[Slice]| selection(slices, &[10, 7, 4]).map(|(_, shape)| shape);
+        let shape = |slices: &[Slice]| selection(slices, &[10, 7, 4]).map(|sliced| sliced.shape);
         assert_eq!(shape(&crate::s![0..10, ..;2, 3]).unwrap(), [10, 4]);
         assert_eq!(shape(&crate::s![-3.., ..=-1, 1..=2]).unwrap(), [3, 7, 2]);
         assert_eq!(shape(&crate::s![5..5, 2_usize..6;3, ..2_u64,]).unwrap(), [0, 2, 2]);
@@ -446,13 +419,14 @@ mod tests {
             assert!(shape(&wrong).is_err(), "{wrong:?}");
         }
         assert!(shape(&crate::s![..;0, 0, 0]).is_err() && shape(&crate::s![0]).is_err());
-        assert_eq!(selection(&crate::s![], &[]).unwrap(), (Selection::All, vec![]));
+        let none = selection(&crate::s![], &[]).unwrap();
+        assert_eq!((none.selection, none.shape), (Selection::All, vec![]));
     }
 
     #[test]
     fn coordinates_beyond_63_bits_are_exact() {
         let size = u64::MAX - 1;
-        let start = |slices: &[Slice]| match selection(slices, &[size]).unwrap().0 {
+        let start = |slices: &[Slice]| match selection(slices, &[size]).unwrap().selection {
             Selection::Hyperslab(Hyperslab::Regular(slab)) => (slab.start[0], slab.block[0]),
             other => panic!("{other:?}"),
         };
@@ -465,23 +439,48 @@ mod tests {
 
     #[test]
     fn a_slice_is_a_regular_hyperslab() {
-        let (selection, _) = selection(&crate::s![1..9;3, -2..], &[10, 7]).unwrap();
-        let Selection::Hyperslab(Hyperslab::Regular(slab)) = selection else { panic!("{selection:?}") };
+        let sliced = selection(&crate::s![1..9;3, -2..], &[10, 7]).unwrap();
+        let Selection::Hyperslab(Hyperslab::Regular(slab)) = sliced.selection else { panic!("irregular") };
         assert_eq!((slab.start[0], slab.stride[0], slab.count[0], slab.block[0]), (1, 3, 3, 1));
         assert_eq!((slab.start[1], slab.count[1], slab.block[1]), (5, 1, 2));
     }
 
     #[test]
-    fn ascending_lists_are_blocks_and_others_points() {
-        let (blocks, shape) = selection(&crate::s![..;2, [1, 2, 5]], &[4, 7]).unwrap();
-        assert_eq!((shape, blocks.element_count(&[4, 7]).unwrap()), (vec![2, 3], 6));
-        let Selection::Hyperslab(Hyperslab::Irregular { blocks, .. }) = blocks else { panic!("{blocks:?}") };
+    fn lists_are_blocks_or_regular() {
+        let slices = |slices: &[Slice]| selection(slices, &[4, 7]).unwrap();
+        let sliced = slices(&crate::s![..;2, [1, 2, 5]]);
+        assert_eq!((sliced.shape, sliced.rearrangement), (vec![2, 3], None));
+        assert_eq!(sliced.selection.element_count(&[4, 7]).unwrap(), 6);
+        let Selection::Hyperslab(Hyperslab::Irregular { blocks, .. }) = sliced.selection else { panic!() };
         assert_eq!(blocks.len(), 4);
-        let (points, shape) = selection(&crate::s![1, [5, -7, 5]], &[4, 7]).unwrap();
-        assert_eq!(shape, [3]);
-        assert_eq!(points, Selection::Points(Points::from_rows([[1, 5], [1, 0], [1, 5]])));
+        let sliced = slices(&crate::s![[3, 1], [5, -7, 5]]);
+        assert_eq!(sliced.shape, [2, 3]);
+        assert!(sliced.rearrangement.is_some());
+        let slab = RegularHyperslab::strided(&[1, 0], &[2, 5], &[2, 2]);
+        assert_eq!(sliced.selection, Selection::Hyperslab(Hyperslab::Regular(slab)));
         let none: [usize; 0] = [];
-        assert_eq!(selection(&crate::s![.., none], &[4, 7]).unwrap(), (Selection::None, vec![4, 0]));
+        let sliced = slices(&crate::s![[3, 0], none]);
+        assert_eq!((sliced.selection, sliced.shape), (Selection::None, vec![2, 0]));
         assert!(selection(&crate::s![[1, 2];2], &[4]).is_err());
+        let odd: Vec<u64> = (0..10_000).map(|number| number * number).collect();
+        let error = selection(&crate::s![&odd, &odd], &[1 << 40, 1 << 40]).err().unwrap();
+        assert_eq!(error.kind(), crate::ErrorKind::Limit);
+    }
+
+    #[test]
+    fn negative_steps_begin_at_the_end() {
+        let steps = |slice: Slice| {
+            let sliced = selection(&[slice], &[10]).unwrap();
+            let Selection::Hyperslab(Hyperslab::Regular(slab)) = sliced.selection else { panic!() };
+            (slab.start[0], slab.stride[0], sliced.shape[0], sliced.rearrangement.is_some())
+        };
+        assert_eq!(steps(Slice::from(..).step(-3)), (0, 3, 4, true));
+        assert_eq!(steps(Slice::from(1..9).step(-3)), (2, 3, 3, true));
+        assert_eq!(steps(Slice::from(1..9).step(3).reversed()), (1, 3, 3, true));
+        assert_eq!(steps(Slice::from(1..9).reversed().step(3)), (2, 3, 3, true));
+        assert_eq!(steps(Slice::from(1..9).step(-3).reversed()), (2, 3, 3, false));
+        assert_eq!(steps(Slice::from(4..5).step(-1)), (4, 1, 1, false));
+        assert_eq!(steps(Slice::from(4..4).step(-2)).2, 0);
+        assert!(selection(&[Slice::from(..).step(0)], &[10]).is_err());
     }
 }

@@ -1,0 +1,103 @@
+"""Run the published tests of other packages on hyperslab in the place of h5py.
+
+    python run.py SUITE… --work FOLDER --json FILE [--stock] [-k EXPRESSION]
+
+The suites are fetched by pip at run time. Each suite runs in this Python, which has hyperslab and
+the packages of requirements.txt installed. With --stock, the real h5py is used: the baseline.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+# The source archive of a suite and the tests in it; None for the tests inside of the wheel of h5py.
+SUITES = {
+    "h5py": (None, ["h5py/tests"]),
+    "h5netcdf": ("h5netcdf==1.8.2", ["h5netcdf/tests/test_h5netcdf.py"]),
+    "xarray": ("xarray==2026.9.0", ["xarray/tests/test_backends.py", "-k", "H5NetCDF or H5netcdf"]),
+    "anndata": ("anndata==0.12.19", ["tests/test_readwrite.py", "tests/test_io_elementwise.py", "tests/test_backed_sparse.py",
+                                     "tests/test_backed_hdf5.py", "tests/test_io_backwards_compat.py", "tests/test_concatenate_disk.py"]),
+}  # fmt: skip
+RESULT = re.compile(r"^(PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS) (\S+::.*?)(?: - .*)?$")
+
+
+def fetch(requirement: str, work: Path) -> Path:
+    """Return the folder of an unpacked source archive."""
+    name = requirement.split("==")[0]
+    folder = work / "sources" / requirement
+    if not folder.exists():
+        archives = work / "archives"
+        archives.mkdir(parents=True, exist_ok=True)
+        pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", name, "--no-build-isolation"]
+        subprocess.run([*pip, "--dest", str(archives), requirement], check=False)
+        found = sorted(archives.glob(f"{name}-*.tar.gz"))
+        if not found:
+            raise SystemExit(f"{name}: skipped: no source archive could be fetched")
+        with tarfile.open(found[-1]) as archive:
+            archive.extractall(folder, filter="data")
+    return next(path for path in folder.iterdir() if path.is_dir())
+
+
+def h5py_package(work: Path, stock: bool) -> Path:
+    """Return a folder in which `h5py` is hyperslab (or the real h5py) with the tests of h5py."""
+    folder = work / ("h5py-stock" if stock else "h5py-ours")
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    real = Path(importlib.util.find_spec("h5py").submodule_search_locations[0])
+    if stock:
+        return real.parent
+    (folder / "h5py").mkdir()
+    (folder / "h5py" / "__init__.py").write_text(
+        "import sys\nfrom hyperslab.compat import install_as_h5py\ninstall_as_h5py()\n"
+        "sys.modules['h5py'].__path__.append(__file__.rsplit('/', 1)[0])\n"
+    )
+    shutil.copytree(real / "tests", folder / "h5py" / "tests")
+    return folder
+
+
+def run(suite: str, work: Path, stock: bool, expression: str | None) -> dict[str, str]:
+    """Run a suite. Return the result of each test."""
+    requirement, tests = SUITES[suite]
+    folder = h5py_package(work, stock) if requirement is None else fetch(requirement, work)
+    pytest = ["pytest", "-q", "-rA", "--tb=short", "-p", "no:cacheprovider", "-n", "2", "--timeout", "120", "--continue-on-collection-errors"]
+    command = [sys.executable, "-m"]
+    plugin = ["hyperslab.as_h5py", "-m"] if not stock and requirement is not None else []
+    options = ["-k", expression] if expression else []
+    environment = {**os.environ, "PYTHONPATH": str(folder), "HYPERSLAB_AS_H5PY": "" if stock else "1"}
+    done = subprocess.run(
+        [*command, *plugin, *pytest, *tests, *options], cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+    (work / f"{suite}{'-stock' if stock else ''}.log").write_text(done.stdout + done.stderr)
+    found = (RESULT.match(line) for line in done.stdout.splitlines())
+    return {match[2]: match[1].lower() for match in found if match}
+
+
+def main() -> None:
+    """Run the suites that the command names."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("suite", nargs="+", choices=sorted(SUITES))
+    parser.add_argument("--work", type=Path, required=True)
+    parser.add_argument("--json", type=Path, required=True)
+    parser.add_argument("--stock", action="store_true")
+    parser.add_argument("-k", dest="expression")
+    choices = parser.parse_args()
+    choices.work.mkdir(parents=True, exist_ok=True)
+    results = {}
+    for suite in choices.suite:
+        results[suite] = run(suite, choices.work.resolve(), choices.stock, choices.expression)
+        passed = sum(result == "passed" for result in results[suite].values())
+        print(f"{suite}: {passed} of {len(results[suite])} tests pass", flush=True)
+    choices.json.write_text(json.dumps(results, indent=1, sort_keys=True))
+
+
+if __name__ == "__main__":
+    main()
