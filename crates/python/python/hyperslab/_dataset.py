@@ -13,6 +13,7 @@ from ._base import HLObject, handle_of
 from ._dtypes import check_string_dtype
 from ._empty import Empty
 from ._selections import ChunkIterator, MultiBlockSlice, with_blocks
+from ._strings import stores_text
 from ._views import AsStrView, AsTypeView, FieldsView, OuterIndex, encoding_of, subset
 
 GZIP, SHUFFLE, FLETCHER32, SZIP, NBIT, SCALEOFFSET, LZF = 1, 2, 3, 4, 5, 6, 32000
@@ -278,7 +279,7 @@ class Dataset(HLObject):
         """The value of elements that were never written."""
         fill = self._handle.fill
         if fill is None:
-            return np.zeros((), dtype=self.dtype)[()]
+            return b"" if stores_text(self.dtype) else np.zeros((), dtype=self.dtype)[()]
         return fill[()]
 
     @property
