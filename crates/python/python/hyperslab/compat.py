@@ -62,7 +62,7 @@ def _extras(modules: dict[str, ModuleType]) -> None:
 
     base, files = modules["_hl.base"].__dict__, modules["_hl.files"].__dict__
     base.update(is_hdf5=is_hdf5, Empty=Empty, is_empty_dataspace=is_empty_dataspace, product=math.prod, phil=modules["_objects"].phil)
-    files.update(_drivers=_drivers.driver_functions(), direct_vfd=False, ros3=False, mpi=False)
+    files.update(_drivers=_drivers.driver_functions(), direct_vfd=False, ros3=False, mpi=False, make_fapl=_drivers.driver_options)
     modules["_hl.dataset"].__dict__["_LEGACY_GZIP_COMPRESSION_VALS"] = range(10)
     modules["_hl.vds"].__dict__["vds_support"] = True
     modules["_hl.compat"] = compat = ModuleType("h5py._hl.compat")
