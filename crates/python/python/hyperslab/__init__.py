@@ -12,7 +12,7 @@ from __future__ import annotations
 import atexit as _atexit
 import os as _os
 
-from . import _hyperslab, version
+from . import _hyperslab, filters, version
 from ._attributes import AttributeManager
 from ._base import HLObject
 from ._config import get_config
@@ -34,12 +34,14 @@ from ._dtypes import (
     vlen_dtype,
 )
 from ._empty import Empty
-from ._file import File, register_driver, registered_drivers, unregister_driver
+from ._drivers import register_driver, registered_drivers, unregister_driver
+from ._file import File
 from ._group import Group
 from ._hyperslab import Reference, RegionReference, is_hdf5
 from ._links import ExternalLink, HardLink, SoftLink
 from ._selections import MultiBlockSlice
 from ._virtual import UNLIMITED, VirtualLayout, VirtualSource
+from .low._complex import check_complex_dtype, complex_compat_dtype
 from .low import h5, h5a, h5ac, h5d, h5ds, h5f, h5fd, h5g, h5i, h5l, h5o, h5p, h5pl, h5r, h5s, h5t, h5z
 
 __version__ = _hyperslab.__version__
@@ -48,7 +50,7 @@ __all__ = [
     "UNLIMITED", "AttributeManager", "Dataset", "Datatype", "Empty", "ExternalLink", "File", "Group", "HLObject",
     "HardLink", "MultiBlockSlice", "Reference", "RegionReference", "SoftLink", "VirtualLayout", "VirtualSource",
     "check_dtype", "check_enum_dtype", "check_opaque_dtype", "check_ref_dtype", "check_string_dtype",
-    "check_vlen_dtype", "enum_dtype", "get_config", "h5", "h5a", "h5ac", "h5d", "h5ds", "h5f", "h5fd", "h5g", "h5i",
+    "check_complex_dtype", "check_vlen_dtype", "complex_compat_dtype", "enum_dtype", "filters", "get_config", "h5", "h5a", "h5ac", "h5d", "h5ds", "h5f", "h5fd", "h5g", "h5i",
     "h5l", "h5o", "h5p", "h5pl", "h5r", "h5s", "h5t", "h5z", "is_hdf5", "opaque_dtype", "ref_dtype",
     "register_driver", "registered_drivers", "regionref_dtype", "special_dtype", "string_dtype",
     "unregister_driver", "version", "vlen_dtype",

@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _hyperslab as core
 from ._base import HLObject, MutableMappingHDF5, handle_of
-from ._datatype import Datatype
+from ._datatype import datatype_handle
 from ._dtypes import check_string_dtype, check_vlen_dtype, guess_dtype, string_dtype
 from ._empty import Empty
 from ._strings import decode_array, stores_text, text_array
@@ -57,13 +57,13 @@ class AttributeManager(MutableMappingHDF5):
             kind = core.Type.of(data.dtype if dtype is None else np.dtype(dtype))
             self._handle.create_attribute(name, kind, None, None)
             return
-        committed = dtype if isinstance(dtype, Datatype) else None
-        original = committed.dtype if committed is not None else None if dtype is None else np.dtype(dtype)
+        given = datatype_handle(dtype)
+        original = dtype.dtype if given is not None else None if dtype is None else np.dtype(dtype)
         array, original = as_attribute(data, original)
         if shape is not None:
             shape = (shape,) if isinstance(shape, (int, np.integer)) else tuple(int(n) for n in shape)
         dims, array, stored = fit_shape(array, shape, original)
-        kind = committed._handle if committed is not None else core.Type.of(stored)
+        kind = core.Type.of(stored) if given is None else given
         self._handle.create_attribute(name, kind, dims, array)
 
     def modify(self, name: str | bytes, value: Any) -> None:

@@ -19,8 +19,23 @@ class Config:
 
     @complex_names.setter
     def complex_names(self, value: tuple[str, str]) -> None:
-        if tuple(value) != ("r", "i"):
-            raise NotImplementedError("other names of real and imaginary part than r and i")
+        names = tuple(value)
+        if len(names) != 2 or not all(isinstance(name, str) for name in names):
+            raise TypeError("complex_names must be two names")
+        self._complex_names = names
+
+    @property
+    def _r_name(self) -> bytes:
+        return self._complex_names[0].encode()
+
+    @property
+    def _i_name(self) -> bytes:
+        return self._complex_names[1].encode()
+
+    @property
+    def has_native_complex(self) -> bool:
+        """True: files can contain complex numbers as HDF5 2.0 defines them."""
+        return True
 
     @property
     def bool_names(self) -> tuple[bytes, bytes]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _hyperslab as core
 from ._config import get_config
-from ._datatype import Datatype
+from ._datatype import datatype_handle
 from ._dtypes import check_string_dtype
 from ._strings import encode_fixed, stores_text, text_array
 
@@ -252,4 +252,5 @@ def fill_value(value: Any, dt: np.dtype[Any]) -> np.ndarray[Any, Any]:
 
 def stored_type(dt: Any) -> Any:
     """Return the handle or the datatype for a dtype or a committed datatype."""
-    return dt._handle if isinstance(dt, Datatype) else core.Type.of(np.dtype(dt))
+    handle = datatype_handle(dt)
+    return core.Type.of(np.dtype(dt)) if handle is None else handle

@@ -13,6 +13,7 @@ from ._base import HLObject, handle_of
 from ._dtypes import check_string_dtype
 from ._empty import Empty
 from ._selections import ChunkIterator, MultiBlockSlice, with_blocks
+from ._strings import stores_text
 from ._views import AsStrView, AsTypeView, FieldsView, OuterIndex, encoding_of, subset
 
 GZIP, SHUFFLE, FLETCHER32, SZIP, NBIT, SCALEOFFSET, LZF = 1, 2, 3, 4, 5, 6, 32000
@@ -83,6 +84,10 @@ class Dataset(HLObject):
         if isinstance(array, np.ndarray) and array.shape == () and not (self.shape == () and Ellipsis in rest):
             return array[()]
         return array
+
+    @property
+    def _fast_reader(self) -> FastReader:
+        return FastReader(self)
 
     def __setitem__(self, args: Any, val: Any) -> None:
         assign(self, args, val)
@@ -274,7 +279,7 @@ class Dataset(HLObject):
         """The value of elements that were never written."""
         fill = self._handle.fill
         if fill is None:
-            return np.zeros((), dtype=self.dtype)[()]
+            return b"" if stores_text(self.dtype) else np.zeros((), dtype=self.dtype)[()]
         return fill[()]
 
     @property
@@ -360,6 +365,17 @@ class Dataset(HLObject):
     def is_text(self) -> bool:
         """Whether the elements are strings."""
         return check_string_dtype(self.dtype) is not None
+
+
+class FastReader:
+    """The reader of subscripts that h5py's programs find at its datasets."""
+
+    def __init__(self, dset: Dataset) -> None:
+        self._handle = dset._handle
+
+    def read(self, args: tuple[Any, ...]) -> Any:
+        """Return the elements of a subscript."""
+        return self._handle.get(args)
 
 
 def _items(args: Any) -> tuple[Any, ...]:

@@ -6,28 +6,13 @@ import os
 from typing import Any
 
 from . import _hyperslab as core
+from ._access import remember_file
 from ._base import handle_of
 from ._config import get_config
+from ._drivers import driver_options
 from ._group import Group
 
 LIBVER_NAMES = ("earliest", "v108", "v110", "v112", "v114", "v200", "latest")
-_DRIVERS: set[str] = {"core", "family", "fileobj", "sec2", "split", "stdio", "mmap"}
-_REGISTERED: dict[str, Any] = {}
-
-
-def registered_drivers() -> frozenset[str]:
-    """Return the names of the drivers."""
-    return frozenset(_DRIVERS | set(_REGISTERED))
-
-
-def register_driver(name: str, set_fapl: Any) -> None:
-    """Register a driver: a function that changes a file access list."""
-    _REGISTERED[name] = set_fapl
-
-
-def unregister_driver(name: str) -> None:
-    """Remove a registered driver."""
-    del _REGISTERED[name]
 
 
 class File(Group):
@@ -66,8 +51,12 @@ class File(Group):
         }  # fmt: skip
         options.update(space_options(mode, fs_strategy, fs_persist, fs_threshold, fs_page_size))
         options.update(driver_options(driver, kwds))
+        if page_buf_size and mode in ("w", "w-", "x") and fs_strategy != "page":
+            raise OSError("A page buffer needs a file with the file space strategy \"page\"")
         opened = open_any(name, mode, driver, options)
         self._check_userblock(opened, mode, userblock_size)
+        kept = {"rdcc_nslots": rdcc_nslots, "rdcc_w0": rdcc_w0, "min_meta_keep": min_meta_keep, "min_raw_keep": min_raw_keep}
+        remember_file(opened, {**options, **kept})
         self._file = opened
         super().__init__(opened.root)
 
@@ -226,18 +215,6 @@ def space_options(mode: str, strategy: str | None, persist: bool, threshold: int
     return {"fs_strategy": strategy, "fs_persist": persist, "fs_threshold": threshold, "fs_page_size": page_size}
 
 
-def driver_options(driver: str | None, kwds: dict[str, Any]) -> dict[str, Any]:
-    """Return the options of a driver from further keywords of ``File``."""
-    names = {"core": ("backing_store", "block_size"), "family": ("memb_size",), "split": ("meta_ext", "raw_ext")}
-    allowed = names.get(driver or "", ())
-    options: dict[str, Any] = {}
-    for name, value in kwds.items():
-        if name not in allowed:
-            raise TypeError(f"'{name}' is an invalid keyword argument for File with the driver {driver!r}")
-        options[name] = value.decode() if isinstance(value, bytes) else value
-    return options
-
-
 def open_any(name: Any, mode: str, driver: str | None, options: dict[str, Any]) -> core.File:
     """Open a path or a file object."""
     if driver == "fileobj" or (hasattr(name, "read") and hasattr(name, "seek")):
@@ -248,8 +225,6 @@ def open_any(name: Any, mode: str, driver: str | None, options: dict[str, Any]) 
             name.seek(0, 2)
             mode = "r+" if name.tell() else "w"
         return core.File.open_object(name, "x" if mode == "w-" else mode, options)  # type: ignore[arg-type]
-    if driver is not None and driver not in registered_drivers():
-        raise ValueError(f'Unknown driver type "{driver}"')
     path = os.fspath(name)
     if mode == "a":
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -10,15 +11,17 @@ import numpy as np
 
 from . import _hyperslab as core
 from ._base import HLObject, MutableMappingHDF5, handle_of
+from ._access import remember
 from ._config import get_config
 from ._creation import as_shape, creation_options, stored_type
 from ._dataset import Dataset
-from ._datatype import Datatype
+from ._datatype import Datatype, datatype_handle
 from ._dtypes import check_vlen_dtype, guess_dtype, string_dtype
 from ._empty import Empty
 from ._links import ExternalLink, HardLink, SoftLink, UserLink
 from ._strings import encode_fixed, stores_text, text_array
 from ._virtual import VirtualLayout
+from ._warnings import H5pyDeprecationWarning
 
 _NAMES = (str, bytes)
 
@@ -55,8 +58,9 @@ class Group(MutableMappingHDF5, HLObject):
             dtype = data.dtype
         value, dt, dims = plan(shape, dtype, data)
         options = creation_options(dims, dt, kwds)
-        kind = stored_type(dtype if isinstance(dtype, Datatype) else dt)
+        kind = stored_type(dt if datatype_handle(dtype) is None else dtype)
         dset = Dataset(self._handle.create_dataset(name, kind, dims, options))
+        remember_access(dset, kwds)
         if value is not None and dims is not None and value.size > 0:
             try:
                 dset._handle.write(core.Selection.all(dims), value)
@@ -116,6 +120,7 @@ class Group(MutableMappingHDF5, HLObject):
             raise TypeError(f"Datatypes do not exactly match (existing {dset.dtype} vs new {dtype})")
         if not exact and not np.can_cast(np.dtype(dtype), dset.dtype):
             raise TypeError(f"Datatypes cannot be safely cast (existing {dset.dtype} vs new {dtype})")
+        remember_access(dset, kwds)
         return dset
 
     def require_group(self, name: Any) -> Group:
@@ -136,8 +141,24 @@ class Group(MutableMappingHDF5, HLObject):
             return as_object(self._handle.get(name))
         raise TypeError(f"Accessing a group is done with bytes or str, not {type(name)}")
 
-    def get(self, name: Any, default: Any = None, getclass: bool = False, getlink: bool = False) -> Any:
-        """Return an object, its class, its link, or the class of its link."""
+    def get(
+        self, name: Any, default: Any = None, getclass: bool = False, getlink: bool = False,
+        elink_mode: str | None = None, elink_locking: Any = None, elink_swmr: bool | None = None,
+    ) -> Any:  # fmt: skip
+        """Return an object, its class, its link, or the class of its link.
+
+        ``elink_mode``, ``elink_locking`` and ``elink_swmr`` are the options of files of external links.
+        """
+        if not (elink_mode is None and elink_locking is None and elink_swmr is None):
+            from ._external_links import LinkAccess
+
+            access = LinkAccess(self.file, elink_mode, elink_locking, elink_swmr)
+            path = name.decode() if isinstance(name, bytes) else name
+            try:
+                handle, last = access.find(self._handle, path, link=getlink)
+            except KeyError:
+                return default
+            return Group(handle).get(last, default, getclass, getlink)
         if not (getclass or getlink):
             try:
                 return self[name]
@@ -263,16 +284,22 @@ def as_object(handle: Any) -> Any:
     return Datatype(handle)
 
 
+def remember_access(dset: Dataset, kwds: dict[str, Any]) -> None:
+    """Keep the keywords that are options of access, for the low-level interface."""
+    names = ("rdcc_nslots", "rdcc_nbytes", "rdcc_w0", "efile_prefix", "virtual_prefix")
+    remember(dset._handle, {name: kwds[name] for name in names if kwds.get(name) is not None})
+
+
 def plan(shape: Any, dtype: Any, data: Any) -> tuple[np.ndarray[Any, Any] | None, np.dtype[Any], tuple[int, ...] | None]:
     """Return the array, the dtype and the shape of a new dataset."""
-    dt = dtype.dtype if isinstance(dtype, Datatype) else None if dtype is None else np.dtype(dtype)
-    if hasattr(dtype, "_handle") and isinstance(dtype._handle, core.Type):
-        dt = dtype.dtype
+    dt = dtype.dtype if datatype_handle(dtype) is not None else None if dtype is None else np.dtype(dtype)
     if isinstance(data, Empty) or (data is None and shape is None):
         if data is None and dt is None:
             raise TypeError("One of data, shape or dtype must be specified")
         return None, dt if dt is not None else data.dtype, None if shape is None else as_shape(shape)
     if data is None:
+        if dt is None:
+            warnings.warn("Creating a dataset without passing data or dtype is deprecated", H5pyDeprecationWarning, stacklevel=3)
         return None, np.dtype("f4") if dt is None else dt, as_shape(shape)
     value, dt = as_data(data, dt)
     inner = dt.shape if dt.subdtype is not None else ()

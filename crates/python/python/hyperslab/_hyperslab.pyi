@@ -339,7 +339,7 @@ class Dataset(Object):
         """Identifier, flags, values and name of each filter of the pipeline."""
     @property
     def fill(self) -> npt.NDArray[Any] | None:
-        """The fill value as an array without dimensions; None if it is undefined."""
+        """The fill value as an array without dimensions; None if it is undefined or the default."""
     @property
     def fill_time(self) -> str: ...
     @property

@@ -94,11 +94,11 @@ impl Dataset {
         filters.collect()
     }
 
-    /// Returns the fill value as an array without dimensions; `None` if it is undefined.
+    /// Returns the fill value as an array without dimensions; `None` if it is undefined or the default.
     #[getter]
     fn fill<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let facade = self.facade()?;
-        if matches!(facade.fill_value().status, FillStatus::Undefined) {
+        if !matches!(facade.fill_value().status, FillStatus::User(_)) {
             return Ok(None);
         }
         let stored = py.detach(|| in_pool(|| facade.stored_fill_value())).or_raise()?;
