@@ -90,7 +90,8 @@ pub(crate) fn install(python: &Path) -> Result<PathBuf> {
     let wheel = wheel.into_iter().next().context("maturin built no wheel")?;
     let bytes = std::fs::metadata(&wheel)?.len();
     println!("python: {} has {:.1} MB", wheel.display(), bytes as f64 / 1e6);
-    let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--force-reinstall", "--no-deps"];
+    let install =
+        ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--force-reinstall", "--no-deps"];
     shell::run(shell::command(python, &install).arg(&wheel))?;
     Ok(wheel)
 }
@@ -105,7 +106,16 @@ fn checks(python: &Path) -> Result<()> {
         command
     };
     shell::run(&mut here(&["-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"]))?;
-    shell::run(&mut here(&["-m", "pytest", "-q", "-p", "no:cacheprovider", "--doctest-modules", "--pyargs", "hyperslab"]))?;
+    shell::run(&mut here(&[
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "--doctest-modules",
+        "--pyargs",
+        "hyperslab",
+    ]))?;
     shell::run(&mut here(&["-m", "mypy", "--strict", "python/hyperslab"]))?;
     shell::run(&mut here(&["-m", "mypy.stubtest", "hyperslab._hyperslab", "--ignore-missing-stub"]))
 }

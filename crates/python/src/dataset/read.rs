@@ -3,13 +3,12 @@
 use hyperslab::IntoSelection;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::PyList;
 
 use super::{Dataset, sizes};
 use crate::elements::{self, Form, memory};
 use crate::errors::OrRaise;
 use crate::process::in_pool;
-use crate::selection::{Order, Selection};
+use crate::selection::Selection;
 
 impl Dataset {
     /// Reads the selected elements into a new array of the shape of the result.
@@ -20,24 +19,20 @@ impl Dataset {
         dtype: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let facade = self.facade()?;
-        let array = match dtype {
+        match dtype {
             None => {
                 let native = self.native(py)?;
-                read_as(&facade, selection, native.dtype.bind(py), &native.form)?
+                read_as(&facade, selection, native.dtype.bind(py), &native.form)
             }
             Some(dtype) => {
                 let form = Form::new(dtype, facade.datatype())?;
-                read_as(&facade, selection, dtype, &form)?
+                read_as(&facade, selection, dtype, &form)
             }
-        };
-        match selection.order() {
-            None => Ok(array),
-            Some(orders) => rearrange(array, selection, orders),
         }
     }
 }
 
-/// Reads the selected elements into a new array. The coordinates of each dimension are ascending.
+/// Reads the selected elements into a new array.
 fn read_as<'py>(
     facade: &hyperslab::Dataset,
     selection: &Selection,
@@ -45,41 +40,18 @@ fn read_as<'py>(
     form: &Form,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = dtype.py();
-    let array = match selection.order() {
-        None => elements::empty(py, &sizes(selection.result())?, dtype)?,
-        Some(_) => elements::empty(py, &sizes(&selection.stored_shape())?, dtype)?,
-    };
-    let flat = form.is_plain();
-    let whole = selection.facade();
-    if flat {
+    let array = elements::empty(py, &sizes(selection.result())?, dtype)?;
+    let wanted = selection.wanted();
+    if form.is_plain() {
         let target = memory::bytes_mut(&array)?;
         if !target.is_empty() {
-            py.detach(|| in_pool(|| facade.read_bytes(whole, &form.memory, target))).or_raise()?;
+            py.detach(|| in_pool(|| facade.read_bytes(wanted, &form.memory, target))).or_raise()?;
         }
     } else if selection.elements()? > 0 {
-        let stored = py.detach(|| in_pool(|| facade.read_stored(whole))).or_raise()?;
+        let stored = py.detach(|| in_pool(|| facade.read_stored(wanted))).or_raise()?;
         form.put(&array, stored)?;
     }
     Ok(array)
-}
-
-/// Puts the coordinates of an array that was read into the order of the subscript.
-fn rearrange<'py>(
-    mut array: Bound<'py, PyAny>,
-    selection: &Selection,
-    orders: &[Option<Order>],
-) -> PyResult<Bound<'py, PyAny>> {
-    for (axis, order) in orders.iter().enumerate() {
-        if let Some(order) = order {
-            let positions = PyList::new(array.py(), &order.read)?;
-            array = array.call_method1("take", (positions, axis))?;
-        }
-    }
-    let inner: Vec<usize> = array.getattr("shape")?.extract()?;
-    // The dtype of an array datatype adds its own dimensions.
-    let inner = inner.get(selection.kept().len()..).unwrap_or_default();
-    let shape: Vec<usize> = sizes(selection.result())?.iter().chain(inner).copied().collect();
-    array.call_method1("reshape", (shape,))
 }
 
 #[pymethods]
@@ -124,9 +96,9 @@ impl Dataset {
             )));
         }
         let all = matches!(part.facade(), hyperslab::Selection::All);
-        if all && form.is_plain() && selection.order().is_none() {
+        if all && form.is_plain() {
             let bytes = memory::bytes_mut(target)?;
-            let selected = selection.facade();
+            let selected = selection.wanted();
             return py.detach(|| in_pool(|| facade.read_bytes(selected, &form.memory, bytes))).or_raise();
         }
         let values = self.read_selection(py, selection, Some(&dtype))?;

@@ -3,14 +3,13 @@
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::PyList;
 
 use super::subscript::{as_array, kind_of, length, shape_of};
 use super::{Dataset, sizes};
 use crate::elements::{Encoded, Form, memory};
 use crate::errors::OrRaise;
 use crate::process::in_pool;
-use crate::selection::{Order, Selection};
+use crate::selection::{Selection, Wanted};
 
 /// The size of a broadcast array from which a write goes by parts, in bytes.
 const BROADCAST_BYTES: u64 = 64 << 20;
@@ -35,19 +34,15 @@ impl Dataset {
             return self.write_array(py, selection, &encoded(array)?);
         }
         let form = Form::of_array(array, facade.datatype())?;
-        if selection.order().is_none() && length(array)? == 1 && inner.is_empty() {
+        if length(array)? == 1 && inner.is_empty() {
             let bytes = count.saturating_mul(hyperslab_exact::to_u64(form.size)); // Only compared.
             if bytes > BROADCAST_BYTES {
                 return self.write_repeated(py, selection, array, &form);
             }
         }
         let array = broadcast(array, selection.result(), &inner)?;
-        let array = match selection.order() {
-            None => array,
-            Some(orders) => sorted(array, selection, orders)?,
-        };
         let array = as_array(&array, None)?;
-        write_form(py, &facade, selection.facade(), &form, &array)
+        write_form(py, &facade, selection.wanted(), &form, &array)
     }
 
     /// Returns the dimensions that the dtype of an array datatype adds.
@@ -98,7 +93,7 @@ impl Dataset {
 fn write_form(
     py: Python<'_>,
     facade: &hyperslab::Dataset,
-    selection: &hyperslab::Selection,
+    selection: Wanted<'_>,
     form: &Form,
     array: &Bound<'_, PyAny>,
 ) -> PyResult<()> {
@@ -161,23 +156,6 @@ fn text(shape: &[u64]) -> String {
         [only] => format!("({only},)"),
         _ => format!("({})", shape.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")),
     }
-}
-
-/// Puts the values of a write into the ascending order of the coordinates. Of values for the same
-/// coordinate, the last remains.
-fn sorted<'py>(
-    mut array: Bound<'py, PyAny>,
-    selection: &Selection,
-    orders: &[Option<Order>],
-) -> PyResult<Bound<'py, PyAny>> {
-    array = array.call_method1("reshape", (sizes(selection.kept())?.to_vec(),))?;
-    for (axis, order) in orders.iter().enumerate() {
-        if let Some(order) = order {
-            let positions = PyList::new(array.py(), &order.write)?;
-            array = array.call_method1("take", (positions, axis))?;
-        }
-    }
-    Ok(array)
 }
 
 #[pymethods]

@@ -3,7 +3,7 @@
 mod parse;
 mod queries;
 
-use hyperslab::Selection as Facade;
+use hyperslab::{IntoSelection, Selected, Selection as Facade, Slice};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -25,17 +25,28 @@ pub(crate) struct Selection {
     result: Option<Dims>,
     /// The shape of the selection, with all dimensions of the array, or one dimension for points.
     kept: Dims,
-    /// The order of the coordinates of each dimension, where it differs from the ascending order.
-    order: Option<Box<[Option<Order>]>>,
+    /// The slices of a subscript with index lists or descending coordinates; they replace `facade`
+    /// in reads and writes.
+    slices: Option<Box<[Slice]>>,
 }
 
-/// The order in which an index list names the coordinates of one dimension.
-#[derive(Debug, Clone)]
-pub(crate) struct Order {
-    /// For each position of the list: the position among the sorted coordinates.
-    pub(crate) read: Vec<usize>,
-    /// For each sorted coordinate: the last position in the list.
-    pub(crate) write: Vec<usize>,
+/// The elements of a read or a write, in the order of the array in memory.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Wanted<'s> {
+    Selection(&'s Facade),
+    Slices(&'s [Slice]),
+}
+
+impl IntoSelection for Wanted<'_> {
+    fn into_selection<'a>(self, dims: &[u64]) -> hyperslab::Result<Selected<'a>>
+    where
+        Self: 'a,
+    {
+        match self {
+            Self::Selection(selection) => selection.into_selection(dims),
+            Self::Slices(slices) => slices.into_selection(dims),
+        }
+    }
 }
 
 impl Selection {
@@ -52,7 +63,7 @@ impl Selection {
                 kept
             }
         };
-        Ok(Self { dims: Dims::from_slice(dims), facade: selection, result: None, kept, order: None })
+        Ok(Self { dims: Dims::from_slice(dims), facade: selection, result: None, kept, slices: None })
     }
 
     /// Returns the façade selection.
@@ -70,25 +81,12 @@ impl Selection {
         self.result.as_ref().unwrap_or(&self.kept)
     }
 
-    /// Returns the shape of the selection with all dimensions.
-    pub(crate) fn kept(&self) -> &[u64] {
-        &self.kept
-    }
-
-    /// Returns the orders of the dimensions; `None` if all are ascending.
-    pub(crate) fn order(&self) -> Option<&[Option<Order>]> {
-        self.order.as_deref()
-    }
-
-    /// Returns the shape of the elements as the façade returns them: sorted, without repetitions.
-    pub(crate) fn stored_shape(&self) -> Dims {
-        let Some(order) = &self.order else { return self.kept.clone() };
-        let sizes = self.kept.iter().zip(order);
-        sizes
-            .map(|(kept, order)| {
-                order.as_ref().map_or(*kept, |order| hyperslab_exact::to_u64(order.write.len()))
-            })
-            .collect()
+    /// Returns the elements for a read or a write.
+    pub(crate) fn wanted(&self) -> Wanted<'_> {
+        match &self.slices {
+            Some(slices) => Wanted::Slices(slices),
+            None => Wanted::Selection(&self.facade),
+        }
     }
 
     /// Returns the number of elements of the result.
@@ -167,14 +165,14 @@ impl Selection {
     #[staticmethod]
     fn all(shape: Vec<u64>) -> Self {
         let dims = Dims::from_vec(shape);
-        Self { kept: dims.clone(), dims, facade: Facade::All, result: None, order: None }
+        Self { kept: dims.clone(), dims, facade: Facade::All, result: None, slices: None }
     }
 
     /// Returns the selection of no element.
     #[staticmethod]
     fn none(shape: Vec<u64>) -> Self {
         let kept = std::iter::once(0).collect();
-        Self { kept, dims: Dims::from_vec(shape), facade: Facade::None, result: None, order: None }
+        Self { kept, dims: Dims::from_vec(shape), facade: Facade::None, result: None, slices: None }
     }
 
     /// Returns the result of a set operation on two selections.

@@ -1,6 +1,6 @@
 //! Subscripts.
 
-use hyperslab::{Hyperslab, IntoSelection, RegularHyperslab, Selection as Facade, SetOperation};
+use hyperslab::{Hyperslab, IntoSelection, RegularHyperslab, Selection as Facade, Slice};
 use hyperslab_exact::to_u64;
 use numpy::{PyArrayDyn, PyArrayMethods};
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyEllipsis, PySlice, PyString, PyTuple};
 
-use super::{Dims, Order, Selection};
+use super::{Dims, Selection};
 use crate::errors::OrRaise;
 
 /// The coordinates that a subscript takes of one dimension.
@@ -71,9 +71,22 @@ impl Selection {
         let result = dropped.then(|| {
             items.iter().filter(|item| !matches!(item, Item::One(_))).map(Item::len).collect::<Dims>()
         });
-        let order = Item::orders(&items);
-        let facade = facade(&items, dims, &kept)?;
-        Ok(Self { dims: Dims::from_slice(dims), facade, result, kept, order })
+        if kept.contains(&0) {
+            return Ok(Self {
+                dims: Dims::from_slice(dims),
+                facade: Facade::None,
+                result,
+                kept,
+                slices: None,
+            });
+        }
+        if items.iter().all(|item| matches!(item, Item::One(_) | Item::Range { reversed: false, .. })) {
+            let facade = facade(&items, dims);
+            return Ok(Self { dims: Dims::from_slice(dims), facade, result, kept, slices: None });
+        }
+        let slices: Box<[Slice]> = items.iter().map(Item::slice_of).collect();
+        let facade = (&*slices).into_selection(dims).or_raise()?.selection().clone();
+        Ok(Self { dims: Dims::from_slice(dims), facade, result, kept, slices: Some(slices) })
     }
 
     /// Returns the selection of a subscript whose index lists are broadcast together.
@@ -107,7 +120,7 @@ impl Selection {
         let points = hyperslab::Points::from_columns(&columns).map_err(Into::into).or_raise()?;
         let kept = std::iter::once(to_u64(points.len())).collect();
         let facade = if points.is_empty() { Facade::None } else { Facade::Points(points) };
-        Ok(Self { dims: Dims::from_slice(dims), facade, result: Some(shape), kept, order: None })
+        Ok(Self { dims: Dims::from_slice(dims), facade, result: Some(shape), kept, slices: None })
     }
 }
 
@@ -126,7 +139,7 @@ fn whole_mask(item: &Bound<'_, PyAny>, dims: &[u64]) -> PyResult<Option<Selectio
     let facade = selected.selection().clone();
     let count = facade.element_count(dims).map_err(Into::into).or_raise()?;
     let kept = std::iter::once(count).collect();
-    Ok(Some(Selection { dims: Dims::from_slice(dims), facade, result: None, kept, order: None }))
+    Ok(Some(Selection { dims: Dims::from_slice(dims), facade, result: None, kept, slices: None }))
 }
 
 /// Returns the coordinate of an index in a dimension of `size` coordinates.
@@ -215,59 +228,27 @@ impl Item {
         }
     }
 
-    /// Returns the orders of the dimensions; `None` if all are ascending.
-    fn orders(items: &[Self]) -> Option<Box<[Option<Order>]>> {
-        let orders: Vec<_> = items.iter().map(Self::order).collect();
-        orders.iter().any(Option::is_some).then(|| orders.into())
-    }
-
-    fn order(&self) -> Option<Order> {
+    /// Returns the coordinates as a slice of the façade.
+    fn slice_of(&self) -> Slice {
         match self {
-            Self::Range { count, reversed: true, .. } => {
-                let positions: Vec<usize> = (0..usize::try_from(*count).ok()?).rev().collect();
-                Some(Order { read: positions.clone(), write: positions })
+            Self::One(index) => Slice::from(*index),
+            Self::Range { start, step, count, reversed } => {
+                // The coordinates lie in the dimension, so the end fits.
+                let slice = Slice::from(*start..start + (count - 1) * step + 1).step(*step);
+                if *reversed { slice.reversed() } else { slice }
             }
-            Self::List(list) if !list.is_sorted_by(|a, b| a < b) => {
-                let sorted = sorted(list);
-                let read =
-                    list.iter().filter_map(|index| sorted.binary_search(index).ok()).collect::<Vec<_>>();
-                let mut write = vec![0; sorted.len()];
-                for (at, position) in read.iter().enumerate() {
-                    if let Some(last) = write.get_mut(*position) {
-                        *last = at;
-                    }
-                }
-                Some(Order { read, write })
-            }
-            _ => None,
+            Self::List(list) => Slice::from(list.clone()),
         }
     }
 }
 
-/// Returns the coordinates of a list in ascending order, each once.
-fn sorted(list: &[u64]) -> Vec<u64> {
-    let mut sorted = list.to_vec();
-    sorted.sort_unstable();
-    sorted.dedup();
-    sorted
-}
-
-/// Returns the façade selection of the coordinates of all dimensions.
-fn facade(items: &[Item], dims: &[u64], kept: &[u64]) -> PyResult<Facade> {
-    if kept.contains(&0) {
-        return Ok(Facade::None);
-    }
+/// Returns the façade selection of coordinates without lists. Each dimension has a coordinate.
+fn facade(items: &[Item], dims: &[u64]) -> Facade {
     let whole = items.iter().zip(dims).all(|(item, size)| match item {
         Item::Range { start: 0, step: 1, count, .. } => count == size,
         _ => false,
     });
-    if whole {
-        return Ok(Facade::All);
-    }
-    if items.iter().any(|item| matches!(item, Item::List(_))) {
-        return lists(items, dims);
-    }
-    Ok(Facade::Hyperslab(Hyperslab::Regular(regular(items))))
+    if whole { Facade::All } else { Facade::Hyperslab(Hyperslab::Regular(regular(items))) }
 }
 
 /// Returns the regular hyperslab of coordinates without lists.
@@ -278,8 +259,8 @@ fn regular(items: &[Item]) -> RegularHyperslab {
             .map(|item| match item {
                 Item::One(index) => pick(*index, 1, 1),
                 Item::Range { start, step, count, .. } => pick(*start, *step, *count),
-                // Lists of other dimensions restrict the selection later.
-                Item::List(list) => pick(list.iter().min().copied().unwrap_or(0), 1, 1),
+                // The caller has no lists here.
+                Item::List(list) => pick(0, 1, to_u64(list.len())),
             })
             .collect()
     };
@@ -288,40 +269,4 @@ fn regular(items: &[Item]) -> RegularHyperslab {
         return RegularHyperslab::region(&start, &part(&|_, _, count| count));
     }
     RegularHyperslab::strided(&start, &part(&|_, step, _| step), &part(&|_, _, count| count))
-}
-
-/// Returns the selection of coordinates of which some are lists: the common elements of the
-/// selections of each list.
-fn lists(items: &[Item], dims: &[u64]) -> PyResult<Facade> {
-    let mut whole = Vec::with_capacity(items.len());
-    for (item, size) in items.iter().zip(dims) {
-        whole.push(match item {
-            Item::List(_) => Item::whole(*size),
-            Item::One(index) => Item::Range { start: *index, step: 1, count: 1, reversed: false },
-            Item::Range { start, step, count, .. } => {
-                Item::Range { start: *start, step: *step, count: *count, reversed: false }
-            }
-        });
-    }
-    let mut selection: Option<Facade> = None;
-    for (axis, item) in items.iter().enumerate() {
-        let Item::List(list) = item else { continue };
-        let slices: Vec<hyperslab::Slice> = whole
-            .iter()
-            .enumerate()
-            .map(|(other, range)| match range {
-                _ if other == axis => hyperslab::Slice::from(sorted(list)),
-                Item::Range { start, step, count, .. } => {
-                    hyperslab::Slice::from(*start..start + (count - 1) * step + 1).step(*step)
-                }
-                _ => hyperslab::Slice::from(..),
-            })
-            .collect();
-        let part = slices.into_selection(dims).or_raise()?.selection().clone();
-        selection = Some(match selection {
-            None => part,
-            Some(found) => found.combine(SetOperation::And, &part, dims).map_err(Into::into).or_raise()?,
-        });
-    }
-    Ok(selection.unwrap_or(Facade::All))
 }
