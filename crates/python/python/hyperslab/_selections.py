@@ -97,6 +97,8 @@ def expand(args: Any, rank: int) -> list[Any]:
 
 def with_blocks(args: Any, shape: tuple[int, ...]) -> core.Selection:
     """Return the selection of a subscript with ``MultiBlockSlice`` among integers and slices."""
+    if not shape:
+        raise ValueError("Illegal slicing argument for scalar dataspace")
     parts = []
     for item, size in zip(expand(args, len(shape)), shape, strict=True):
         if isinstance(item, MultiBlockSlice):

@@ -74,9 +74,12 @@ def _extras(modules: dict[str, ModuleType]) -> None:
 def install_as_h5py(path: list[str] | None = None) -> ModuleType:
     """Put the package under the name ``h5py`` into ``sys.modules``, with the modules of h5py that programs import.
 
-    Classes get the names of h5py's modules. ``path`` is a list of folders with further modules.
+    Classes get the names of h5py's modules, and subscripts of datasets the limits of h5py. ``path`` is a list of folders with further modules.
     """
+    from ._strict import use_strict_subscripts
+
     package = importlib.import_module(str(__package__))
+    use_strict_subscripts()
     top = ModuleType("h5py")
     top.__dict__.update({key: value for key, value in vars(package).items() if not key.startswith("__")})
     top.__doc__, top.__path__ = package.__doc__, list(path or [])
