@@ -8,6 +8,7 @@ import numpy as np
 
 from ._dtypes import check_ref_dtype, check_string_dtype, check_vlen_dtype
 from ._empty import Empty
+from ._hyperslab import Reference, RegionReference
 from ._strings import encode_fixed, stores_text, text_array
 
 if TYPE_CHECKING:
@@ -34,6 +35,10 @@ def assign(dset: Dataset, args: Any, val: Any) -> None:
         val = text_array(val, dt)
     elif check_ref_dtype(dt) is not None:
         val = np.asarray(val, dtype=dt)
+        wanted = check_ref_dtype(dt)
+        for item in val.flat:
+            if isinstance(item, (Reference, RegionReference)) and not isinstance(item, wanted):  # type: ignore[arg-type]
+                raise TypeError(f"Cannot convert {item!r} to a {wanted.__name__}")  # type: ignore[union-attr]
     elif dt.kind == "S":
         val = encode_fixed(val, dt)
     else:
@@ -65,13 +70,19 @@ def with_names(dt: np.dtype[Any], names: list[str], val: Any) -> np.ndarray[Any,
         array = np.empty(outer, dtype=part)
         array[names[0]] = base
         return array
+    given = getattr(val, "dtype", None)
+    if given is not None and given.names and all(name in given.names for name in names):
+        array = np.empty(np.shape(val), dtype=part)
+        for name in names:
+            array[name] = val[name]
+        return array
     return np.asarray(val, dtype=part)
 
 
 def sequences(val: Any, dt: np.dtype[Any], shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
     """Return an array of sequences for a value: one sequence, or nested sequences."""
     base = np.dtype(check_vlen_dtype(dt))
-    if isinstance(val, np.ndarray) and val.dtype == object:
+    if isinstance(val, np.ndarray) and val.dtype == object and not (shape == () and val.ndim == 1 and base.hasobject):
         return val.astype(dt, copy=False)
     count = int(np.prod(shape, dtype=np.int64))
     array = np.empty((), dtype=dt)
@@ -102,6 +113,8 @@ def converted(val: Any, dt: np.dtype[Any]) -> np.ndarray[Any, Any]:
     """Return a value as an array of a compound, opaque or other dtype without texts."""
     if dt.names is not None and dt.hasobject:
         return np.asarray(val, dtype=dt, order="C")
+    if dt.subdtype is not None and np.shape(val)[max(0, np.ndim(val) - len(dt.shape)) :] != dt.shape:
+        raise TypeError(f"Can't broadcast {np.shape(val)} to elements of the shape {dt.shape}")
     if getattr(val, "dtype", None) is None or (val.dtype.kind == "O" and not dt.hasobject):
         if dt.subdtype is not None:
             return np.asarray(val, dtype=dt.base, order="C")

@@ -35,6 +35,10 @@ class HLObject:
         return identifier(self._handle)
 
     @property
+    def _id(self) -> Any:
+        return self.id
+
+    @property
     def file(self) -> File:
         """The file of the object."""
         from ._file import File

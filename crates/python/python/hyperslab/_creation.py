@@ -44,7 +44,7 @@ def creation_options(shape: tuple[int, ...] | None, dt: np.dtype[Any], kwds: dic
         name for name, value in given.items() if value is not False
     }
     if shape == () or shape is None:
-        if special:
+        if special or (shape is None and given.get("maxshape")):
             kind = "Empty" if shape is None else "Scalar"
             raise TypeError(f"{kind} datasets don't support chunk/filter options")
         if shape == () and given.get("maxshape"):
@@ -85,7 +85,7 @@ def layout(options: dict[str, Any], shape: tuple[int, ...], given: dict[str, Any
         options["maxshape"] = maxshape
     if isinstance(chunks, (int, np.integer)) and not isinstance(chunks, bool):
         chunks = (int(chunks),)
-    needs_chunks = filtered or (maxshape is not None and any(limit != size for limit, size in zip(maxshape, shape, strict=True)))
+    needs_chunks = filtered or (maxshape is not None and not given.get("external"))
     if chunks is False:
         if needs_chunks:
             raise ValueError("Chunked format required for given storage options")
@@ -131,7 +131,7 @@ def filter_list(given: dict[str, Any], dt: np.dtype[Any]) -> list[tuple[int, tup
 def scale_offset(value: Any, fletcher32: Any, dt: np.dtype[Any]) -> tuple[int, tuple[int, ...], bool, str | None]:
     """Return the scale-offset filter for a number of digits or bits."""
     if fletcher32:
-        raise TypeError("fletcher32 cannot be used with potentially lossy scale/offset filter")
+        raise ValueError("fletcher32 cannot be used with potentially lossy scale/offset filter")
     if value is True:
         if dt.kind == "f":
             raise ValueError("integer must be provided for floating point types")
@@ -173,6 +173,8 @@ def compression_filter(compression: Any, opts: Any, given: dict[str, Any]) -> tu
         return szip(opts)
     if isinstance(compression, (int, np.integer)):
         if not given.get("allow_unknown_filter") and int(compression) not in core.filters_available():
+            if compression < 0 or compression > 65535:
+                raise ValueError(f"Invalid filter number: {compression}")
             raise ValueError(f"Unknown compression filter number: {compression}")
         values = () if opts is None else tuple(int(value) for value in opts)
         return (int(compression), values, bool(given.get("allow_unknown_filter")), None)
@@ -181,7 +183,7 @@ def compression_filter(compression: Any, opts: Any, given: dict[str, Any]) -> tu
 
 def gzip(opts: Any) -> tuple[int, tuple[int, ...], bool, str | None]:
     """Return the gzip filter with a level."""
-    level = DEFAULT_GZIP if opts is None else opts
+    level = DEFAULT_GZIP if opts is None else opts[0] if isinstance(opts, tuple) and len(opts) == 1 else opts
     if level not in range(10):
         raise ValueError(f"GZIP setting must be an integer from 0-9, not {opts!r}")
     return (GZIP, (int(level),), True, None)
@@ -215,8 +217,10 @@ def external(options: dict[str, Any], given: dict[str, Any]) -> None:
         files = [(files, 0, 2**64 - 1)]
     entries = []
     for entry in files:
+        if isinstance(entry, (str, bytes, int)):
+            raise TypeError(f"external should be a list of (name, offset, size) tuples, not {entry!r}")
+        name, offset, size = entry
         try:
-            name, offset, size = entry
             size = None if size in (2**64 - 1, None) else int(size)
             entries.append((os.fsdecode(name), int(offset), size))
         except (TypeError, ValueError):
@@ -243,6 +247,8 @@ def fill_value(value: Any, dt: np.dtype[Any]) -> np.ndarray[Any, Any]:
         return text_array(value, dt).reshape(1)
     if check_string_dtype(dt) is not None:
         return encode_fixed(value, dt).astype(dt).reshape(1)
+    if dt.names is not None and not isinstance(value, (np.void, np.ndarray, tuple)):
+        raise ValueError(f"A fill value of a compound needs a value for each member, not {value!r}")
     if dt.subdtype is not None:
         holder = np.zeros(1, dtype=[("value", dt)])
         holder["value"] = value

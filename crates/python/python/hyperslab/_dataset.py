@@ -17,6 +17,7 @@ from ._strings import stores_text
 from ._views import AsStrView, AsTypeView, FieldsView, OuterIndex, encoding_of, subset
 
 GZIP, SHUFFLE, FLETCHER32, SZIP, NBIT, SCALEOFFSET, LZF = 1, 2, 3, 4, 5, 6, 32000
+NAMES = {GZIP: "gzip", SHUFFLE: "shuffle", FLETCHER32: "fletcher32", SZIP: "szip", SCALEOFFSET: "scaleoffset", LZF: "lzf"}
 
 
 class Dataset(HLObject):
@@ -35,8 +36,8 @@ class Dataset(HLObject):
         if new_dtype is None:
             try:
                 return self._handle.get(args)
-            except TypeError:
-                if self._handle.is_open and not self._is_special(args):
+            except (TypeError, ValueError):
+                if not self._handle.is_open or not self._is_special(args):
                     raise
         return self._get_special(args, new_dtype)
 
@@ -72,6 +73,8 @@ class Dataset(HLObject):
         if names:
             dt = subset(dt, names)
         selection = self._selection(rest)
+        if self.shape == () and rest and isinstance(rest[0], core.RegionReference):
+            return Empty(self.dtype) if selection.count == 0 else self[()]
         as_text = dt.kind == "T"
         if selection.kind == "none":
             array = np.zeros(selection.result_shape, dtype=dt)
@@ -98,6 +101,10 @@ class Dataset(HLObject):
             raise TypeError("Empty datasets have no numpy representation")
         source = self._selection((Ellipsis,) if source_sel is None else _items(source_sel))
         part = core.Selection.all(dest.shape) if dest_sel is None else core.Selection.parse(dest_sel, dest.shape)
+        if not dest.flags.c_contiguous or not dest.flags.writeable:
+            raise TypeError("Array must be C-contiguous and writeable")
+        if source.count == part.count == 0 and source_sel is dest_sel is None and dest.shape != self.shape:
+            raise TypeError(f"Can't broadcast {self.shape} -> {dest.shape}")
         if source.count != part.count and source.count == 1:
             dest[dest_sel if dest_sel is not None else ...] = self._handle.read(source, dest.dtype)
             return
@@ -226,11 +233,11 @@ class Dataset(HLObject):
 
     @property
     def compression(self) -> str | None:
-        """The name of the compression filter: "gzip", "lzf" or "szip"; None for others."""
+        """The name of the compression filter: "gzip", "lzf", "szip", or "unknown" for others; None without one."""
         for number, name in ((GZIP, "gzip"), (LZF, "lzf"), (SZIP, "szip")):
             if self._filter(number) is not None:
                 return name
-        return None
+        return "unknown" if any(number not in NAMES and number != NBIT for number in self.filter_ids) else None
 
     @property
     def compression_opts(self) -> Any:
@@ -260,11 +267,20 @@ class Dataset(HLObject):
         return None if values is None else values[1]
 
     @property
+    def filter_ids(self) -> tuple[int, ...]:
+        """The numbers of the filters."""
+        return tuple(number for number, *_ in self._handle.filters)
+
+    @property
+    def filter_names(self) -> tuple[str, ...]:
+        """The names of the filters."""
+        return tuple(NAMES.get(number) or name or str(number) for number, _, _, name in self._handle.filters)
+
+    @property
     def _filters(self) -> dict[str, Any]:
-        names = {GZIP: "gzip", SHUFFLE: "shuffle", FLETCHER32: "fletcher32", SZIP: "szip", SCALEOFFSET: "scaleoffset", LZF: "lzf"}
         filters: dict[str, Any] = {}
         for number, _, values, _ in self._handle.filters:
-            filters[names.get(number, str(number))] = values[0] if number == GZIP else values or None
+            filters[NAMES.get(number, str(number))] = values[0] if number == GZIP else values or None
         return filters
 
     @property

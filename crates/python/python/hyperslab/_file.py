@@ -53,6 +53,7 @@ class File(Group):
         options.update(driver_options(driver, kwds))
         if page_buf_size and mode in ("w", "w-", "x") and fs_strategy != "page":
             raise OSError("A page buffer needs a file with the file space strategy \"page\"")
+        self._check_strategy(name, mode, fs_strategy)
         opened = open_any(name, mode, driver, options)
         self._check_userblock(opened, mode, userblock_size)
         kept = {"rdcc_nslots": rdcc_nslots, "rdcc_w0": rdcc_w0, "min_meta_keep": min_meta_keep, "min_raw_keep": min_raw_keep}
@@ -63,6 +64,12 @@ class File(Group):
     def _open_handle(self, handle: Any) -> None:
         self._file = handle.file if isinstance(handle, core.Group) else handle
         super().__init__(self._file.root)
+
+    @staticmethod
+    def _check_strategy(name: Any, mode: str, strategy: str | None) -> None:
+        """Check that a file space strategy is given for a new file only."""
+        if strategy is not None and mode == "a" and not hasattr(name, "read") and os.path.exists(name):
+            raise ValueError("Unable to set file space strategy of an existing file")
 
     @staticmethod
     def _check_userblock(opened: core.File, mode: str, size: int | None) -> None:

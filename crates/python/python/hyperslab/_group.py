@@ -193,7 +193,10 @@ class Group(MutableMappingHDF5, HLObject):
     def __delitem__(self, name: Any) -> None:
         if self._handle.link(name) is None:
             raise KeyError(f"Couldn't delete link (component not found: {name!r})")
-        self._handle.remove(name)
+        try:
+            self._handle.remove(name)
+        except ValueError as error:
+            raise KeyError(str(error)) from error
 
     def __len__(self) -> int:
         return len(self._handle)
@@ -213,7 +216,7 @@ class Group(MutableMappingHDF5, HLObject):
             except ValueError:
                 return False
             return True
-        return bool(self._handle.contains(name))
+        return bool(self._handle.is_open and self._handle.contains(name))
 
     # ------------------------------------------------------------ links
 
@@ -321,8 +324,8 @@ def as_data(data: Any, dt: np.dtype[Any] | None) -> tuple[np.ndarray[Any, Any], 
         if dt is None:
             value = np.asarray(data, order="C")
             dt = value.dtype
-            if dt.kind == "U" and not isinstance(data, (np.ndarray, np.generic)):
-                dt = string_dtype()
+            if dt.kind in "US" and not isinstance(data, (np.ndarray, np.generic)) and not hasattr(data, "__array__"):
+                dt = string_dtype("utf-8" if dt.kind == "U" else "ascii")
             elif dt.kind == "T":
                 dt = string_dtype()
             elif dt.kind == "O" and not dt.metadata:

@@ -97,6 +97,8 @@ def expand(args: Any, rank: int) -> list[Any]:
 
 def with_blocks(args: Any, shape: tuple[int, ...]) -> core.Selection:
     """Return the selection of a subscript with ``MultiBlockSlice`` among integers and slices."""
+    if not shape:
+        raise ValueError("Illegal slicing argument for scalar dataspace")
     parts = []
     for item, size in zip(expand(args, len(shape)), shape, strict=True):
         if isinstance(item, MultiBlockSlice):
@@ -125,14 +127,17 @@ class ChunkIterator:
         if source_sel is None:
             self._bounds = [(0, size) for size in self._shape]
             return
-        if isinstance(source_sel, slice):
+        if not isinstance(source_sel, tuple):
             source_sel = (source_sel,)
         if len(source_sel) != len(self._shape):
             raise ValueError("Invalid selection - selection region must have same rank as dataset")
         self._bounds = []
         for part, size in zip(source_sel, self._shape, strict=True):
+            if isinstance(part, (int, np.integer)):
+                first = int(part) + (size if part < 0 else 0)
+                part = slice(first, first + 1)
             if not isinstance(part, slice) or part.step not in (None, 1):
-                raise ValueError("Invalid selection - steps are not supported" if isinstance(part, slice) else "Invalid selection - selection must be slices")
+                raise ValueError("Invalid selection - selections are integers and slices with a step of 1")
             start, stop, _ = part.indices(size)
             if start > stop or (part.stop is not None and part.stop > size) or (part.start is not None and part.start > size):
                 raise ValueError("Invalid selection - selection region must be within dataset space")

@@ -27,6 +27,10 @@ def text_array(value: Any, dt: np.dtype[Any]) -> np.ndarray[Any, Any]:
     if isinstance(value, np.ndarray) and value.dtype.kind == "S":
         value = value.astype(object)
     array = np.asarray(value, dtype=object, order="C")
+    if check_vlen_dtype(dt) is bytes:
+        for item in array.flat:
+            if isinstance(item, str):
+                item.encode("ascii")
     metadata = dt.metadata if dt.metadata is not None else {"vlen": str}
     return array.astype(np.dtype("O", metadata=dict(metadata)), copy=False)
 
@@ -37,7 +41,12 @@ def encode_fixed(value: Any, dt: np.dtype[Any]) -> np.ndarray[Any, Any]:
     encoding = info.encoding if info is not None else "utf-8"
     array = np.asarray(value)
     if array.dtype.kind == "U":
-        return np.char.encode(array, encoding)
+        if isinstance(value, np.ndarray):
+            raise TypeError(f"No conversion path for dtype: {array.dtype!r}")
+        return np.char.encode(array, "utf-8")
+    if array.dtype.kind == "T":
+        texts = [item.encode("utf-8") for item in array.flat]
+        return np.array(texts, dtype=dt).reshape(array.shape)
     if array.dtype.kind == "O":
         flat = [item.encode(encoding) if isinstance(item, str) else item for item in array.flat]
         return np.array(flat, dtype=dt).reshape(array.shape)

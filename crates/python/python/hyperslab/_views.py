@@ -59,6 +59,8 @@ class AsTypeView(AbstractView):
     def __init__(self, dset: Dataset, dtype: Any) -> None:
         super().__init__(dset)
         self._dtype = np.dtype(dtype)
+        if self._dtype.kind == "T" and check_string_dtype(dset.dtype) is None:
+            raise TypeError("dset.astype(StringDType()) can only be used on datasets with an HDF5 string datatype")
 
     @property
     def dtype(self) -> np.dtype[Any]:

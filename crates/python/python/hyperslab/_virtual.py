@@ -60,6 +60,7 @@ class VirtualSource:
             raise RuntimeError("VirtualSource objects can only be sliced once.")
         part = VirtualSource(self.path, self.name, self.shape, self.dtype, self.maxshape)
         part._selection = select(key, self.shape)
+        part.shape = tuple(part._selection.result_shape)
         part._is_part = True
         return part
 
@@ -102,7 +103,13 @@ class VirtualLayout:
         self.sources: list[tuple[core.Selection, VirtualSource]] = []
 
     def __setitem__(self, key: Any, source: VirtualSource) -> None:
-        self.sources.append((select(key, self.shape), source))
+        selection = select(key, self.shape)
+        unlimited = any(regular is not None and None in regular[2] for regular in (selection.regular, source.sel.regular))
+        if not unlimited and selection.count != source.sel.count:
+            raise ValueError(
+                f"Elements of source and target selections have a different number: {source.sel.count} and {selection.count}"
+            )
+        self.sources.append((selection, source))
 
     def _mappings(self, filename: str) -> list[tuple[core.Selection, str, str, core.Selection]]:
         """Return the mappings for a dataset in the file ``filename``, which is named "." in them."""

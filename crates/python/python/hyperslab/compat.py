@@ -62,7 +62,7 @@ def _extras(modules: dict[str, ModuleType]) -> None:
 
     base, files = modules["_hl.base"].__dict__, modules["_hl.files"].__dict__
     base.update(is_hdf5=is_hdf5, Empty=Empty, is_empty_dataspace=is_empty_dataspace, product=math.prod, phil=modules["_objects"].phil)
-    files.update(_drivers=_drivers.driver_functions(), direct_vfd=False, ros3=False, mpi=False)
+    files.update(_drivers=_drivers.driver_functions(), direct_vfd=False, ros3=False, mpi=False, make_fapl=_drivers.driver_options)
     modules["_hl.dataset"].__dict__["_LEGACY_GZIP_COMPRESSION_VALS"] = range(10)
     modules["_hl.vds"].__dict__["vds_support"] = True
     modules["_hl.compat"] = compat = ModuleType("h5py._hl.compat")
@@ -74,9 +74,12 @@ def _extras(modules: dict[str, ModuleType]) -> None:
 def install_as_h5py(path: list[str] | None = None) -> ModuleType:
     """Put the package under the name ``h5py`` into ``sys.modules``, with the modules of h5py that programs import.
 
-    Classes get the names of h5py's modules. ``path`` is a list of folders with further modules.
+    Classes get the names of h5py's modules, and subscripts of datasets the limits of h5py. ``path`` is a list of folders with further modules.
     """
+    from ._strict import use_strict_subscripts
+
     package = importlib.import_module(str(__package__))
+    use_strict_subscripts()
     top = ModuleType("h5py")
     top.__dict__.update({key: value for key, value in vars(package).items() if not key.startswith("__")})
     top.__doc__, top.__path__ = package.__doc__, list(path or [])

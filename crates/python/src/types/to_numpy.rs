@@ -146,17 +146,18 @@ fn float_name(size: u32, number: &FloatingPoint) -> PyResult<String> {
         FloatOrder::LittleEndian | FloatOrder::Vax => "<",
         FloatOrder::BigEndian => ">",
     };
-    let (exponent, mantissa) = (number.exponent_size, number.mantissa_size);
-    let bytes = match (exponent, mantissa) {
-        (..=5, ..=10) if size <= 2 => 2,
-        (..=8, ..=23) => 4,
-        (..=11, ..=52) => 8,
-        (..=15, ..=112) => return Ok(format!("{order}f16")),
-        _ => {
-            return Err(PyTypeError::new_err(format!(
-                "NumPy has no floats with an exponent of {exponent} bits"
-            )));
-        }
+    // Size, bits of the exponent and the mantissa, and bias of NumPy's floats.
+    const FLOATS: [(u32, u8, u8, u32); 4] = [(2, 5, 10, 15), (4, 8, 23, 127), (8, 11, 52, 1023), (16, 15, 112, 16383)];
+    let largest = |bits: u8, bias: u32| 1_i64.checked_shl(bits.into()).unwrap_or(i64::MAX).saturating_sub(i64::from(bias));
+    let holds = |&&(bytes, exponent, mantissa, bias): &&(u32, u8, u8, u32)| {
+        (bytes > 2 || size <= 2)
+            && number.mantissa_size <= mantissa
+            && number.exponent_bias <= bias
+            && largest(number.exponent_size, number.exponent_bias) <= largest(exponent, bias)
+    };
+    let Some((bytes, ..)) = FLOATS.iter().find(holds) else {
+        let exponent = number.exponent_size;
+        return Err(PyTypeError::new_err(format!("NumPy has no floats with an exponent of {exponent} bits")));
     };
     Ok(format!("{order}f{bytes}"))
 }
@@ -174,7 +175,8 @@ fn complex_dtype<'py>(py: Python<'py>, base: &Datatype) -> PyResult<Bound<'py, P
 }
 
 fn compound<'py>(py: Python<'py>, datatype: &Datatype) -> PyResult<Bound<'py, PyAny>> {
-    if let Some(part) = datatype.complex_part() {
+    // NumPy has no complex numbers of 16-bit floats: their parts stay members.
+    if let Some(part) = datatype.complex_part().filter(|part| part.size > 2) {
         return complex_dtype(py, part);
     }
     let DatatypeClass::Compound(compound) = &datatype.class else { return Err(none("compound")) };

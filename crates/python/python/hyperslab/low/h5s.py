@@ -138,7 +138,15 @@ class SpaceID(ObjectID):
         stride = (1,) * rank if stride is None else tuple(stride)
         block = (1,) * rank if block is None else tuple(block)
         counts = [None if value == UNLIMITED else int(value) for value in count]
-        part = Selection.hyperslab(tuple(start), stride, tuple(counts), block, self._known_shape())
+        arguments = (tuple(start), stride, tuple(counts), block)
+        try:
+            part = Selection.hyperslab(*arguments, self._known_shape())
+        except ValueError:
+            # A selection may reach to elements that the dataspace gets when it grows.
+            if self._maxshape == self._shape or self._maxshape is None:
+                raise
+            grown = tuple(size if most is None else most for size, most in zip(self._known_shape(), self._maxshape, strict=True))
+            part = Selection.hyperslab(*arguments, grown)
         self._apply(part, op)
 
     def _apply(self, part: Selection, op: int) -> None:

@@ -122,10 +122,34 @@ def typewrap(identifier: Any) -> TypeID:
     return type_id(identifier)
 
 
+class NewCompoundID(TypeCompoundID):
+    """A compound without members. The first member makes it a datatype."""
+
+    def __init__(self, size: Any) -> None:
+        super().__init__(None if isinstance(size, int) else size)
+        self._size = size
+
+    def __bool__(self) -> bool:
+        return True
+
+    def get_size(self) -> int:
+        """Return the size of an element in bytes."""
+        return int(self._size) if self._handle is None else super().get_size()
+
+    def insert(self, name: bytes | str, offset: int, field: TypeID) -> None:
+        """Add a member."""
+        if self._handle is not None:
+            super().insert(name, offset, field)
+            return
+        label = name.decode("utf-8", "surrogateescape") if isinstance(name, bytes) else name
+        members = [(label, offset, field.type)]
+        self._handle = _encoding.build({"class": "compound", "size": self._size, "members": members})
+
+
 def create(number: int, size: int) -> Any:
     """Return a new compound or opaque datatype, or one of texts, of ``size`` bytes."""
     if number == COMPOUND:
-        return type_id(_encoding.build({"class": "compound", "size": size, "members": []}))
+        return NewCompoundID(size)
     if number == OPAQUE:
         return type_id(_encoding.build({"class": "opaque", "size": size, "tag": b""}))
     if number == STRING:
