@@ -1,113 +1,169 @@
-//! Errors of the library as Python exceptions.
+//! The exceptions of the package: the classes that h5py raises, with the details of the error.
 
+use hyperslab::vfd::DriverError;
 use hyperslab::{Error, ErrorKind};
 use pyo3::exceptions::{
-    PyKeyError, PyMemoryError, PyNotImplementedError, PyOSError, PyRuntimeError, PyValueError,
+    PyKeyError, PyMemoryError, PyNotImplementedError, PyOSError, PyRuntimeError, PyTypeError, PyValueError,
 };
 use pyo3::prelude::*;
 
-/// The details of an error, in the attribute `hyperslab` of the exception.
-#[pyclass(frozen, get_all, module = "hyperslab._hyperslab")]
-#[derive(Debug)]
+/// The number of the system error for a lock that another program holds.
+const AGAIN: i32 = 11;
+
+/// The details of an error: the attribute `hyperslab` of exceptions that this package raises.
+#[pyclass(frozen, module = "hyperslab._hyperslab")]
 pub(crate) struct ErrorInfo {
-    /// The kind of the error.
+    /// The kind of the error, such as "corrupt" or "not found".
+    #[pyo3(get)]
     kind: &'static str,
-    /// The on-disk structure that contradicts the specification.
+    /// The structure of the file that is damaged.
+    #[pyo3(get)]
     structure: Option<String>,
-    /// The address of the structure in the file, in bytes.
+    /// The address of the damaged structure.
+    #[pyo3(get)]
     address: Option<u64>,
-    /// The text of the error.
+    /// The whole text of the error.
+    #[pyo3(get)]
     message: String,
 }
 
 #[pymethods]
 impl ErrorInfo {
     fn __repr__(&self) -> String {
-        format!("<{} error: {}>", self.kind, self.message)
+        format!("<ErrorInfo {}: {}>", self.kind, self.message)
     }
 }
 
-/// Returns the name of the kind of an error.
-fn name(kind: ErrorKind) -> &'static str {
+impl ErrorInfo {
+    /// Returns the details of an error of the library.
+    fn of(error: &Error) -> Self {
+        let (structure, address) = match error.without_context() {
+            Error::Corrupt(corrupt) => (Some(corrupt.structure.to_owned()), corrupt.address),
+            Error::Filter { address, .. } => (Some("chunk".to_owned()), address.get()),
+            Error::Internal { structure, .. } => (Some((*structure).to_owned()), None),
+            _ => (None, None),
+        };
+        Self { kind: kind_name(error.kind()), structure, address, message: error.to_string() }
+    }
+}
+
+/// Returns the name of an error kind for Python.
+fn kind_name(kind: ErrorKind) -> &'static str {
     match kind {
         ErrorKind::Corrupt => "corrupt",
-        ErrorKind::Exists => "exists",
-        ErrorKind::Internal => "internal",
-        ErrorKind::Io => "io",
-        ErrorKind::Limit => "limit",
-        ErrorKind::Locked => "locked",
-        ErrorKind::Misuse => "misuse",
-        ErrorKind::NotFound => "not found",
         ErrorKind::Unsupported => "unsupported",
-        _ => "other",
+        ErrorKind::Limit => "limit",
+        ErrorKind::NotFound => "not found",
+        ErrorKind::Exists => "exists",
+        ErrorKind::Misuse => "misuse",
+        ErrorKind::Locked => "locked",
+        ErrorKind::Io => "io",
+        _ => "internal",
     }
 }
 
-/// The error number of an operation that another user's lock excludes (`EAGAIN`).
-const LOCKED: i32 = 11;
-
-/// Converts an error to the exception that h5py raises in the same case, with the details in the
-/// attribute `hyperslab`.
+/// Converts an error of the library to the exception that h5py raises in the same case. Exceptions
+/// of Python objects that store the bytes of a file come out unchanged.
+#[expect(clippy::needless_pass_by_value, reason = "the function is the argument of `map_err`")]
 pub(crate) fn raise(error: Error) -> PyErr {
-    if let Some(raised) = crate::file::python_driver::take_exception() {
-        return raised;
-    }
-    let message = error.to_string();
-    let exception = match error.without_context() {
-        Error::NotHdf5 { .. } => {
-            PyOSError::new_err(format!("Unable to open file (file signature not found): {message}"))
-        }
-        Error::Memory { .. } => PyMemoryError::new_err(message.clone()),
-        _ => match error.kind() {
-            ErrorKind::Corrupt => PyOSError::new_err(message.clone()),
-            ErrorKind::Io => io(&error, &message),
-            ErrorKind::Locked => {
-                PyOSError::new_err((LOCKED, format!("unable to lock file, errno = {LOCKED}: {message}")))
-            }
-            ErrorKind::NotFound => PyKeyError::new_err(message.clone()),
-            ErrorKind::Unsupported => PyNotImplementedError::new_err(message.clone()),
-            ErrorKind::Exists => PyValueError::new_err(format!("{message} (name already exists)")),
-            ErrorKind::Limit | ErrorKind::Misuse => PyValueError::new_err(message.clone()),
-            _ => PyRuntimeError::new_err(message.clone()),
-        },
-    };
     Python::attach(|py| {
-        let (structure, address) = place(&error);
-        let info = ErrorInfo { kind: name(error.kind()), structure, address, message };
-        // An exception without the details still names the error.
-        if let Ok(info) = Bound::new(py, info) {
-            let _ = exception.value(py).setattr("hyperslab", info);
+        let inner = error.io_error().and_then(std::io::Error::get_ref);
+        if let Some(own) = inner.and_then(|inner| inner.downcast_ref::<PyErr>()) {
+            return own.clone_ref(py);
         }
-    });
+        attach_info(py, exception(&error), ErrorInfo::of(&error))
+    })
+}
+
+/// Converts an error of the library to an exception with the attribute `hyperslab`, of a class that
+/// `make` chooses.
+fn raise_as(error: &Error, make: fn(String) -> PyErr) -> PyErr {
+    Python::attach(|py| attach_info(py, make(error.to_string()), ErrorInfo::of(error)))
+}
+
+/// Sets the attribute `hyperslab` of an exception.
+fn attach_info(py: Python<'_>, exception: PyErr, info: ErrorInfo) -> PyErr {
+    // An exception without details is better than another exception.
+    if let Ok(info) = Py::new(py, info) {
+        drop(exception.value(py).setattr("hyperslab", info));
+    }
     exception
 }
 
-/// Returns the structure and the address that an error names.
-fn place(error: &Error) -> (Option<String>, Option<u64>) {
+/// Returns the exception for an error of the library, without details.
+fn exception(error: &Error) -> PyErr {
+    let text = error.to_string();
     match error.without_context() {
-        Error::Corrupt(corrupt) => (Some(corrupt.structure.to_owned()), corrupt.address),
-        Error::Filter { address, .. } => (Some("chunk".to_owned()), address.get()),
-        Error::Internal { structure, .. } => (Some((*structure).to_owned()), None),
-        _ => (None, None),
+        Error::NotHdf5 { .. } => return PyOSError::new_err(format!("{text} (file signature not found)")),
+        Error::Memory { .. } => return PyMemoryError::new_err(text),
+        Error::Filter { .. } if error.kind() != ErrorKind::Internal => return PyOSError::new_err(text),
+        Error::Convert(_) if error.kind() == ErrorKind::Misuse => return PyTypeError::new_err(text),
+        Error::Io { source: DriverError::ReadOnly { .. }, .. } => return PyValueError::new_err(text),
+        _ => {}
+    }
+    match error.kind() {
+        ErrorKind::NotFound => PyKeyError::new_err(text),
+        ErrorKind::Exists => PyValueError::new_err(format!("{text} (name already exists)")),
+        ErrorKind::Misuse | ErrorKind::Limit => PyValueError::new_err(text),
+        ErrorKind::Unsupported => PyNotImplementedError::new_err(text),
+        ErrorKind::Locked => {
+            PyOSError::new_err((AGAIN, format!("unable to lock file, errno = {AGAIN}: {text}")))
+        }
+        ErrorKind::Corrupt => PyOSError::new_err(text),
+        ErrorKind::Io => match error.io_error().and_then(std::io::Error::raw_os_error) {
+            Some(number) => PyOSError::new_err((number, text)),
+            None => PyOSError::new_err(text),
+        },
+        _ => PyRuntimeError::new_err(text),
     }
 }
 
-/// Returns the exception of a failed access to a file. The class follows the error number.
-fn io(error: &Error, message: &str) -> PyErr {
-    match error.io_error().and_then(std::io::Error::raw_os_error) {
-        Some(number) => PyOSError::new_err((number, message.to_owned())),
-        None => PyOSError::new_err(message.to_owned()),
-    }
-}
-
-/// The conversion of results of the library to results of Python.
+/// The conversion of results of the library to results with Python exceptions.
 pub(crate) trait OrRaise<T> {
-    /// Converts an error to an exception.
+    /// Converts the error of the result to an exception.
+    ///
+    /// # Errors
+    /// Returns the error of the result.
     fn or_raise(self) -> PyResult<T>;
+
+    /// Converts the error of the result to an exception that `make` makes from the text, if the caller's
+    /// arguments are the cause; else as [`or_raise`](Self::or_raise).
+    ///
+    /// # Errors
+    /// Returns the error of the result.
+    fn or_raise_as(self, make: fn(String) -> PyErr) -> PyResult<T>;
 }
 
 impl<T> OrRaise<T> for hyperslab::Result<T> {
     fn or_raise(self) -> PyResult<T> {
         self.map_err(raise)
     }
+
+    fn or_raise_as(self, make: fn(String) -> PyErr) -> PyResult<T> {
+        self.map_err(|error| match error.kind() {
+            ErrorKind::NotFound | ErrorKind::Exists | ErrorKind::Misuse => raise_as(&error, make),
+            _ if is_read_only(&error) => raise_as(&error, make),
+            _ => raise(error),
+        })
+    }
+}
+
+/// Returns whether an error is the refusal to change a file that is open for reading only.
+fn is_read_only(error: &Error) -> bool {
+    matches!(error.without_context(), Error::Io { source: DriverError::ReadOnly { .. }, .. })
+}
+
+/// Makes the exception `KeyError`.
+pub(crate) fn key_error(text: String) -> PyErr {
+    PyKeyError::new_err(text)
+}
+
+/// Makes the exception `OSError`.
+pub(crate) fn os_error(text: String) -> PyErr {
+    PyOSError::new_err(text)
+}
+
+/// Makes the exception `RuntimeError`.
+pub(crate) fn runtime_error(text: String) -> PyErr {
+    PyRuntimeError::new_err(text)
 }

@@ -39,6 +39,8 @@ mod _hyperslab {
     #[pymodule_export]
     use crate::selection::Selection;
     #[pymodule_export]
+    use crate::selection::parse::set_strict;
+    #[pymodule_export]
     use crate::types::Type;
     use pyo3::prelude::*;
 

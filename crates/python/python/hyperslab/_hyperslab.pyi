@@ -31,6 +31,10 @@ def close_all() -> None:
 def after_fork() -> None:
     """Mark this process as a fork: inherited writable files refuse all access from now on."""
 
+def set_strict(yes: bool) -> None:
+    """Set whether subscripts that h5py refuses are errors: lists in another order than ascending, several
+    lists, and negative steps."""
+
 def is_hdf5(path: str | bytes) -> bool: ...
 def filters_available() -> list[int]:
     """Return the identifiers of the filters of the build."""

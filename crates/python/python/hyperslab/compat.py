@@ -78,10 +78,10 @@ def install_as_h5py(path: list[str] | None = None) -> ModuleType:
 
     Classes get the names of h5py's modules, and subscripts of datasets the limits of h5py. ``path`` is a list of folders with further modules.
     """
-    from ._strict import use_strict_subscripts
+    from ._hyperslab import set_strict
 
     package = importlib.import_module(str(__package__))
-    use_strict_subscripts()
+    set_strict(True)
     top = ModuleType("h5py")
     top.__dict__.update({key: value for key, value in vars(package).items() if not key.startswith("__")})
     top.__doc__, top.__path__ = package.__doc__, list(path or [])

@@ -202,22 +202,20 @@ impl File {
     ) -> PyResult<Self> {
         let mode = Mode::new(mode)?;
         let options = Options::new(options)?;
-        let name = fileobj.bind(py).repr()?.to_string();
-        let driver: Arc<dyn Driver> =
-            python_driver::PythonFile::new(fileobj, name.clone(), mode == Mode::Read);
+        let object = fileobj.bind(py);
+        let name = object.repr()?.to_string();
+        let driver = python_driver::PythonDriver::new(object, mode == Mode::Read, mode == Mode::Truncate)?;
+        let driver: Arc<dyn Driver> = Arc::new(driver);
         if mode == Mode::CreateNew && !py.detach(|| driver.is_empty()).unwrap_or(true) {
             return Err(PyFileExistsError::new_err((17, "the file object is not empty")));
         }
+        // Without buffers, an exception of the object belongs to the call that caused it.
         let file = if mode.creates() {
-            let creation = options.creation()?;
-            py.detach(|| {
-                driver
-                    .set_len(0)
-                    .map_err(|source| hyperslab::Error::Io { action: "cannot truncate".into(), source })?;
-                creation.create_driver(driver)
-            })
+            let creation = options.creation()?.buffer_raw_data(false).chunk_cache(0).dirty_limit(0);
+            py.detach(|| creation.create_driver(driver))
         } else {
-            let opening = options.opening(mode == Mode::Write)?;
+            let opening =
+                options.opening(mode == Mode::Write)?.buffer_raw_data(false).chunk_cache(0).dirty_limit(0);
             py.detach(|| opening.open_driver(driver))
         };
         let shared = Shared::add(file.or_raise()?, None, mode != Mode::Read, false, &name);

@@ -7,7 +7,7 @@ use pyo3::types::PyDict;
 
 use super::Group;
 use crate::dataset::{self, Dataset};
-use crate::errors::OrRaise;
+use crate::errors::{OrRaise, key_error, os_error, runtime_error};
 use crate::file::names::Name;
 use crate::object::{Object, wrap_named};
 use crate::process::in_pool;
@@ -92,7 +92,7 @@ impl Group {
                 }
             })
         })
-        .or_raise()
+        .or_raise_as(os_error)
     }
 
     /// Creates a soft link.
@@ -106,7 +106,7 @@ impl Group {
                 }
             })
         })
-        .or_raise()
+        .or_raise_as(os_error)
     }
 
     /// Creates an external link.
@@ -130,7 +130,7 @@ impl Group {
                 }
             })
         })
-        .or_raise()
+        .or_raise_as(os_error)
     }
 
     /// Removes a link.
@@ -142,7 +142,7 @@ impl Group {
                 Err(_) => group.by_bytes().remove(&name.bytes),
             })
         })
-        .or_raise()
+        .or_raise_as(key_error)
     }
 
     /// Renames or moves a link.
@@ -181,6 +181,6 @@ impl Group {
             without_attributes: without_attrs,
             ..CopyOptions::default()
         };
-        py.detach(|| in_pool(|| group.copy_with(&source, path, options))).or_raise().map(drop)
+        py.detach(|| in_pool(|| group.copy_with(&source, path, options))).or_raise_as(runtime_error).map(drop)
     }
 }

@@ -1,6 +1,6 @@
 //! Selections of elements by subscripts.
 
-mod parse;
+pub(crate) mod parse;
 mod queries;
 
 use hyperslab::{IntoSelection, Selected, Selection as Facade, Slice};
@@ -112,9 +112,8 @@ impl Selection {
 
     /// Returns the selection of a subscript whose index lists apply to one dimension each.
     #[staticmethod]
-    #[pyo3(name = "orthogonal")]
-    fn py_orthogonal(args: &Bound<'_, PyAny>, shape: Vec<u64>) -> PyResult<Self> {
-        Self::parse(args, &shape)
+    fn orthogonal(args: &Bound<'_, PyAny>, shape: Vec<u64>) -> PyResult<Self> {
+        Self::parse_orthogonal(args, &shape)
     }
 
     /// Returns the selection of a subscript whose index lists are broadcast together.

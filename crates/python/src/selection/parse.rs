@@ -1,5 +1,7 @@
 //! Subscripts.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use hyperslab::{Hyperslab, IntoSelection, RegularHyperslab, Selection as Facade, Slice};
 use hyperslab_exact::to_u64;
 use numpy::{PyArrayDyn, PyArrayMethods};
@@ -10,6 +12,17 @@ use pyo3::types::{PyEllipsis, PySlice, PyString, PyTuple};
 
 use super::{Dims, Selection};
 use crate::errors::OrRaise;
+
+/// Whether subscripts that h5py refuses are errors: index lists in another order than ascending,
+/// several lists, and negative steps.
+static STRICT: AtomicBool = AtomicBool::new(false);
+
+/// Sets whether subscripts that h5py refuses are errors. Programs that were written for h5py may
+/// depend on the error.
+#[pyfunction]
+pub(crate) fn set_strict(yes: bool) {
+    STRICT.store(yes, Ordering::Relaxed);
+}
 
 /// The coordinates that a subscript takes of one dimension.
 enum Item {
@@ -26,6 +39,28 @@ impl Selection {
     /// Returns the selection of a subscript: integers, slices, `...`, index lists and masks for one
     /// dimension each, or a mask of the whole shape.
     pub(crate) fn parse(args: &Bound<'_, PyAny>, dims: &[u64]) -> PyResult<Self> {
+        let items = Self::items(args, dims)?;
+        match items {
+            Parsed::Mask(mask) => Ok(mask),
+            Parsed::Items(items) => {
+                if STRICT.load(Ordering::Relaxed) {
+                    Item::check_strict(&items)?;
+                }
+                Self::of_items(&items, dims)
+            }
+        }
+    }
+
+    /// Returns the selection of a subscript whose index lists apply to one dimension each, in any
+    /// order.
+    pub(super) fn parse_orthogonal(args: &Bound<'_, PyAny>, dims: &[u64]) -> PyResult<Self> {
+        match Self::items(args, dims)? {
+            Parsed::Mask(mask) => Ok(mask),
+            Parsed::Items(items) => Self::of_items(&items, dims),
+        }
+    }
+
+    fn items(args: &Bound<'_, PyAny>, dims: &[u64]) -> PyResult<Parsed> {
         let items = match args.cast::<PyTuple>() {
             Ok(tuple) => tuple.iter().collect::<smallvec::SmallVec<[Bound<'_, PyAny>; 4]>>(),
             Err(_) => std::iter::once(args.clone()).collect(),
@@ -34,7 +69,7 @@ impl Selection {
             && !dims.is_empty()
             && let Some(mask) = whole_mask(only, dims)?
         {
-            return Ok(mask);
+            return Ok(Parsed::Mask(mask));
         }
         if items.iter().any(|item| item.is_none()) {
             return Err(PyTypeError::new_err("newaxis (None) is not supported in a subscript of a dataset"));
@@ -62,10 +97,10 @@ impl Selection {
             }
         }
         parsed.extend(sizes.map(|size| Item::whole(*size)));
-        Self::of_items(parsed, dims)
+        Ok(Parsed::Items(parsed))
     }
 
-    fn of_items(items: smallvec::SmallVec<[Item; 4]>, dims: &[u64]) -> PyResult<Self> {
+    fn of_items(items: &[Item], dims: &[u64]) -> PyResult<Self> {
         let kept: Dims = items.iter().map(Item::len).collect();
         let dropped = items.iter().any(|item| matches!(item, Item::One(_)));
         let result = dropped.then(|| {
@@ -81,7 +116,7 @@ impl Selection {
             });
         }
         if items.iter().all(|item| matches!(item, Item::One(_) | Item::Range { reversed: false, .. })) {
-            let facade = facade(&items, dims);
+            let facade = facade(items, dims);
             return Ok(Self { dims: Dims::from_slice(dims), facade, result, kept, slices: None });
         }
         let slices: Box<[Slice]> = items.iter().map(Item::slice_of).collect();
@@ -154,7 +189,35 @@ fn coordinate(index: i64, size: u64, axis: usize) -> PyResult<u64> {
     })
 }
 
+/// A parsed subscript.
+enum Parsed {
+    /// The elements of a mask of the whole shape.
+    Mask(Selection),
+    /// The coordinates of each dimension.
+    Items(smallvec::SmallVec<[Item; 4]>),
+}
+
 impl Item {
+    /// Checks that h5py accepts coordinates.
+    fn check_strict(items: &[Self]) -> PyResult<()> {
+        for item in items {
+            match item {
+                Self::Range { reversed: true, .. } => {
+                    return Err(PyValueError::new_err("Step must be >= 1 (descending coordinates)"));
+                }
+                Self::List(list) if !list.is_sorted_by(|a, b| a < b) => {
+                    return Err(PyTypeError::new_err("Indexing elements must be in increasing order"));
+                }
+                _ => {}
+            }
+        }
+        if items.iter().filter(|item| matches!(item, Self::List(_))).count() > 1 {
+            let text = "Only one indexing vector or array is currently allowed for fancy indexing";
+            return Err(PyTypeError::new_err(text));
+        }
+        Ok(())
+    }
+
     fn whole(size: u64) -> Self {
         Self::Range { start: 0, step: 1, count: size, reversed: false }
     }
@@ -184,7 +247,7 @@ impl Item {
         }
         let distance = count.checked_sub(1).and_then(|steps| steps.checked_mul(step));
         let start = distance.and_then(|distance| first.checked_sub(distance)).unwrap_or(0); // As above.
-        Ok(Self::Range { start, step, count, reversed: count > 1 })
+        Ok(Self::Range { start, step, count, reversed: true })
     }
 
     /// Returns the coordinates of an index list or a mask for one dimension.
