@@ -86,8 +86,8 @@ class AsStrView(AbstractView):
 
     def __getitem__(self, args: Any) -> Any:
         dset = self._dset
-        if self.encoding in ("utf-8", "ascii") and dset.dtype.hasobject and not dset._is_special(args):
-            # UTF-8 and ASCII are decoded by the core.
+        if self.encoding == "utf-8" and dset.dtype.hasobject and not dset._is_special(args):
+            # The core decodes UTF-8.
             texts = dset._handle.read_str(core.Selection.parse(args, dset.shape), self.errors)
             is_scalar = texts.shape == () and not (dset.shape == () and args in (Ellipsis, (Ellipsis,)))
             return texts[()] if is_scalar else texts

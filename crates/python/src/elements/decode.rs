@@ -45,7 +45,8 @@ impl Form {
                 memory::put_object(py, target, text.into_any())?;
             }
             Kind::Text { errors: Some(errors) } => {
-                let text = arena.with(source, 1, |bytes| decoded(py, bytes, errors)).ok_or_else(outside)??;
+                let text =
+                    arena.with(source, 1, |bytes| decoded(py, bytes, errors)).ok_or_else(outside)??;
                 memory::put_object(py, target, text)?;
             }
             Kind::NumpyText => return Err(internal()),
