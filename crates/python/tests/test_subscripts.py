@@ -187,6 +187,14 @@ def test_points_broadcast_with_slices(path: Path) -> None:
         rows, columns = np.array([[3], [0]]), np.array([1, 5, 5])
         check_equal(dset.vindex[rows, columns], values[rows, columns], "lists and all")
         check_equal(dset.vindex[rows, columns, 2:5], values[rows, columns, 2:5], "lists and a slice")
+        check_equal(dset.vindex[rows, ::-2, columns], values[rows, ::-2, columns], "a slice between lists")
+        check_equal(dset.vindex[1:4, rows, columns], values[1:4, rows, columns], "a slice before lists")
+        check_equal(dset.vindex[1:4, 2, columns], values[1:4, 2, columns], "an integer")
+        check_equal(dset.vindex[..., [3, 0]], values[..., [3, 0]], "one list")
+        check_equal(dset.vindex[1:3], values[1:3], "no list")
+        dset.vindex[rows, columns[:2], 2:5] = -1
+        values[rows, columns[:2], 2:5] = -1
+        check_equal(dset[...], values, "write")
 
 
 @pytest.mark.parametrize("args", [17, -18, (0, 0), (slice(None), 0), [17], [-18], "x", 1.5, np.ones(16, bool), np.ones((17, 2), bool)])
@@ -195,7 +203,7 @@ def test_wrong_subscripts_raise_as_in_h5py(path: Path, args: Any) -> None:
         create(f, (17,), {})
     with hyperslab.File(path) as f, h5py.File(path) as referee:
         for dset in (f["d"], referee["d"]):
-            with pytest.raises((IndexError, TypeError, ValueError)):
+            with pytest.raises((IndexError, TypeError, ValueError, OSError)):
                 dset[args]
 
 

@@ -105,7 +105,8 @@ def test_strings(path: Path, encoding: str, length: int | None) -> None:
     for shape in ((3,), (1, 3), ()):
         value: Any = np.array(texts, dtype=object).reshape(shape) if shape else texts[-1]
         if length is not None:
-            value = np.char.encode(np.array(texts), "utf-8").reshape(shape) if shape else texts[-1].encode()
+            encoded = np.char.encode(np.array(texts), "utf-8").astype(h5py.string_dtype(encoding, length))
+            value = encoded.reshape(shape) if shape else encoded[-1]
         for writer, reader in ((h5py, hyperslab), (hyperslab, h5py)):
             with writer.File(path, "w") as f:
                 dt = writer.string_dtype(encoding, length)
@@ -127,7 +128,7 @@ def test_string_dtype_of_numpy(path: Path) -> None:
         with writer.File(path, "w") as f:
             f.create_dataset("v", data=texts)
             f.create_dataset("w", (4,), dtype=writer.string_dtype())[...] = texts
-            f.create_dataset("s", data=np.array([b"ab", b"c"]), dtype=writer.string_dtype("utf-8", 4))
+            f.create_dataset("s", data=np.array([b"ab", b"c"], dtype=writer.string_dtype("utf-8", 4)))
         with reader.File(path) as f:
             for name in "vw":
                 back = f[name].astype(dt)[:]
@@ -136,7 +137,17 @@ def test_string_dtype_of_numpy(path: Path) -> None:
             assert list(f["s"].astype("T")[:]) == ["ab", "c"]
 
 
-@pytest.mark.parametrize("base", ["<i4", ">f8", "u1"])
+def test_sequences_of_another_byte_order(path: Path) -> None:
+    # h5py writes such items, and reads them in the wrong byte order.
+    for writer in (h5py, hyperslab):
+        with writer.File(path, "w") as f:
+            dset = f.create_dataset("d", (2,), dtype=writer.vlen_dtype(np.dtype(">f8")))
+            dset[0] = np.array([1, 2, 3], dtype=">f8")
+        with hyperslab.File(path) as f:
+            assert f["d"][0].tolist() == [1, 2, 3] and f["d"][1].size == 0
+
+
+@pytest.mark.parametrize("base", ["<i4", "<f8", "u1"])
 def test_sequences(path: Path, base: str) -> None:
     for writer, reader in ((h5py, hyperslab), (hyperslab, h5py)):
         with writer.File(path, "w") as f:
@@ -177,7 +188,7 @@ def test_array_elements(path: Path) -> None:
     for writer, reader in ((h5py, hyperslab), (hyperslab, h5py)):
         with writer.File(path, "w") as f:
             f.create_dataset("d", (4,), dtype=dt)[...] = values
-            f.attrs.create("a", values[0], shape=(), dtype=dt)
+            f.attrs.create("a", values[0], dtype=dt)
         with reader.File(path) as f:
             assert f["d"].shape == (4,) and f["d"].dtype == dt
             np.testing.assert_array_equal(f["d"][:], values)
@@ -229,11 +240,13 @@ def test_null_dataspace(path: Path, dtype: Any) -> None:
     for writer, reader in ((h5py, hyperslab), (hyperslab, h5py)):
         with writer.File(path, "w") as f:
             f["d"] = writer.Empty(dtype)
-            f.attrs["a"] = writer.Empty(dtype)
+            if np.dtype(dtype).subdtype is None:
+                f.attrs["a"] = writer.Empty(dtype)
         with reader.File(path) as f:
             assert f["d"].shape is None and f["d"].size is None
             assert isinstance(f["d"][()], reader.Empty) and f["d"][()].dtype == f["d"].dtype
-            assert f.attrs["a"] == reader.Empty(np.dtype(dtype))
+            if "a" in f.attrs:
+                assert f.attrs["a"] == reader.Empty(np.dtype(dtype))
 
 
 def native(make: Any, path: Path, raw: np.ndarray[Any, Any], memory: Any = None) -> None:
@@ -257,7 +270,9 @@ def test_integers_of_three_bytes(path: Path, order: int, base: Any) -> None:
     native(kind, path, values, h5py.h5t.NATIVE_INT32)
     with hyperslab.File(path) as f, h5py.File(path) as referee:
         np.testing.assert_array_equal(f["d"][:], values)
-        np.testing.assert_array_equal(referee["d"].astype("i8")[:], f["d"].astype("i8")[:])
+        read = np.zeros(len(values), dtype="i4")
+        referee["d"].id.read(h5py.h5s.ALL, h5py.h5s.ALL, read, mtype=h5py.h5t.NATIVE_INT32)
+        np.testing.assert_array_equal(read, f["d"].astype("i4")[:])
 
 
 def test_integers_with_offset_bits(path: Path) -> None:
