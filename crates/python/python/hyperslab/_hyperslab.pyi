@@ -35,6 +35,9 @@ def set_strict(yes: bool) -> None:
     """Set whether subscripts that h5py refuses are errors: lists in another order than ascending, several
     lists, and negative steps."""
 
+def open_files() -> list[int]:
+    """Return the numbers of the open files: ``File.identity``."""
+
 def is_hdf5(path: str | bytes) -> bool: ...
 def filters_available() -> list[int]:
     """Return the identifiers of the filters of the build."""

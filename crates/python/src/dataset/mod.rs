@@ -3,6 +3,7 @@
 mod buffer;
 mod chunks;
 pub(crate) mod create;
+mod parts;
 mod properties;
 mod read;
 mod scales;

@@ -4,11 +4,12 @@ use hyperslab::IntoSelection;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
+use super::parts::Parts;
 use super::{Dataset, sizes};
 use crate::elements::{self, Form, memory};
 use crate::errors::OrRaise;
 use crate::process::in_pool;
-use crate::selection::Selection;
+use crate::selection::{Selection, Wanted};
 
 impl Dataset {
     /// Reads the selected elements into a new array of the shape of the result.
@@ -41,17 +42,41 @@ fn read_as<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = dtype.py();
     let array = elements::empty(py, &sizes(selection.result())?, dtype)?;
-    let wanted = selection.wanted();
     if form.is_plain() {
         let target = memory::bytes_mut(&array)?;
         if !target.is_empty() {
-            py.detach(|| in_pool(|| facade.read_bytes(wanted, &form.memory, target))).or_raise()?;
+            read_plain(py, facade, selection, form, target)?;
         }
     } else if selection.elements()? > 0 {
+        let wanted = selection.wanted();
         let stored = py.detach(|| in_pool(|| facade.read_stored(wanted))).or_raise()?;
         form.put(&array, stored)?;
     }
     Ok(array)
+}
+
+/// Reads the selected elements into memory. A long read looks for signals between its parts.
+fn read_plain(
+    py: Python<'_>,
+    facade: &hyperslab::Dataset,
+    selection: &Selection,
+    form: &Form,
+    target: &mut [u8],
+) -> PyResult<()> {
+    let read = |wanted: Wanted<'_>, bytes: &mut [u8]| {
+        py.detach(|| in_pool(|| facade.read_bytes(wanted, &form.memory, bytes))).or_raise()
+    };
+    let Some(parts) = Parts::of(facade, selection, target.len())? else {
+        return read(selection.wanted(), target);
+    };
+    let mut rest = target;
+    for (part, length) in parts {
+        let Some((bytes, after)) = rest.split_at_mut_checked(length) else { break };
+        read(Wanted::Selection(&part), bytes)?;
+        py.check_signals()?;
+        rest = after;
+    }
+    Ok(())
 }
 
 #[pymethods]
@@ -126,9 +151,7 @@ impl Dataset {
         }
         let all = matches!(part.facade(), hyperslab::Selection::All);
         if all && form.is_plain() {
-            let bytes = memory::bytes_mut(target)?;
-            let selected = selection.wanted();
-            return py.detach(|| in_pool(|| facade.read_bytes(selected, &form.memory, bytes))).or_raise();
+            return read_plain(py, &facade, selection, &form, memory::bytes_mut(target)?);
         }
         let values = self.read_selection(py, selection, Some(&dtype))?;
         scatter(py, &values, target, &part)
