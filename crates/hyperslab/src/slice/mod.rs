@@ -116,7 +116,7 @@ impl Slice {
         let step = step.into();
         self.step = step.distance;
         self.reversed ^= step.is_negative;
-        self.from_end = self.reversed;
+        self.from_end = self.reversed && step.distance > 1;
         self
     }
 

@@ -326,9 +326,9 @@ class Dataset(HLObject):
         """Whether the dataset is a dimension scale."""
         return self._handle.scale_name() is not None
 
-    def make_scale(self, name: str = "") -> None:
+    def make_scale(self, name: str | bytes = "") -> None:
         """Make the dataset a dimension scale."""
-        self._handle.make_scale(name)
+        self._handle.make_scale(name.decode() if isinstance(name, bytes) else name)
 
     # ------------------------------------------------------------ changes
 

@@ -47,7 +47,7 @@ class DimensionProxy:
         scales = self._scales()
         if isinstance(item, int):
             if not -len(scales) <= item < len(scales):
-                raise IndexError(f"dimension {self._dimension} has {len(scales)} scales, not a scale {item}")
+                raise RuntimeError(f"dimension {self._dimension} has {len(scales)} scales, not a scale {item}")
             return Dataset(scales[item])
         for scale in scales:
             if scale.scale_name() == item:

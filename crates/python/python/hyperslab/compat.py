@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 import math
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
@@ -97,3 +99,32 @@ def install_as_h5py(path: list[str] | None = None) -> ModuleType:
     for name, module_name in CLASSES.items():
         vars(package)[name].__module__ = module_name
     return top
+
+
+_HIDDEN: dict[str, ModuleType] = {}
+
+
+def _take(names: tuple[str, ...]) -> dict[str, ModuleType]:
+    """Remove modules and their parts from ``sys.modules`` and return them."""
+    found = [name for name in sys.modules if name.partition(".")[0] in names]
+    return {name: sys.modules.pop(name) for name in found}
+
+
+@contextmanager
+def installed_as_h5py() -> Iterator[ModuleType]:
+    """Put the package in the place of h5py for a while: h5netcdf of the block works with it.
+
+    Modules h5py and h5netcdf that the process has imported before are the same again afterwards.
+    """
+    present = sys.modules.get("h5py")
+    if present is not None and getattr(present, "File", None) is importlib.import_module(f"{__package__}._file").File:
+        yield present
+        return
+    names = ("h5py", "h5netcdf")
+    others = _take(names)
+    sys.modules.update(_HIDDEN)
+    try:
+        yield sys.modules["h5py"] if "h5py" in _HIDDEN else install_as_h5py()
+    finally:
+        _HIDDEN.update(_take(names))
+        sys.modules.update(others)

@@ -147,8 +147,11 @@ fn float_name(size: u32, number: &FloatingPoint) -> PyResult<String> {
         FloatOrder::BigEndian => ">",
     };
     // Size, bits of the exponent and the mantissa, and bias of NumPy's floats.
-    const FLOATS: [(u32, u8, u8, u32); 4] = [(2, 5, 10, 15), (4, 8, 23, 127), (8, 11, 52, 1023), (16, 15, 112, 16383)];
-    let largest = |bits: u8, bias: u32| 1_i64.checked_shl(bits.into()).unwrap_or(i64::MAX).saturating_sub(i64::from(bias));
+    const FLOATS: [(u32, u8, u8, u32); 4] =
+        [(2, 5, 10, 15), (4, 8, 23, 127), (8, 11, 52, 1023), (16, 15, 112, 16383)];
+    let largest = |bits: u8, bias: u32| {
+        1_i64.checked_shl(bits.into()).unwrap_or(i64::MAX).saturating_sub(i64::from(bias))
+    };
     let holds = |&&(bytes, exponent, mantissa, bias): &&(u32, u8, u8, u32)| {
         (bytes > 2 || size <= 2)
             && number.mantissa_size <= mantissa

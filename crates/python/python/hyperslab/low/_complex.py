@@ -29,4 +29,5 @@ def check_complex_dtype(dt: Any) -> np.dtype[Any] | None:
     first, second = (dtype.fields[name][0] for name in dtype.names)
     if first != second or first.kind != "f" or first.itemsize < 4 or dtype.itemsize != 2 * first.itemsize:
         return None
-    return np.dtype(f"c{dtype.itemsize}").newbyteorder(first.byteorder)
+    found: np.dtype[Any] = np.dtype(f"c{dtype.itemsize}").newbyteorder(first.byteorder)
+    return found

@@ -36,6 +36,7 @@ class PropDCID(PropOCID):
         values["alloc_time"] = handle.alloc_time
         values["external"] = list(handle.external)
         values["track_times"] = handle.track_times
+        values["attr_creation_order"] = 3 if handle.attribute_order_tracked() else 0
         if handle.layout == "virtual":
             values["virtual_sources"] = list(handle.virtual_sources)
         return made

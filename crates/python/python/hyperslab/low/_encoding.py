@@ -12,6 +12,10 @@ _PADS = {"zero": 0, "one": 1, "background": 2}
 _NORMS = {"none": 0, "msbset": 1, "implied": 2}
 
 
+def _two_bytes(number: int) -> bytes:
+    return number.to_bytes(2, "little")
+
+
 def _head(number: int, bits: int, size: int, version: int = 1) -> bytes:
     return bytes([number | version << 4]) + bits.to_bytes(3, "little") + size.to_bytes(4, "little")
 
@@ -23,15 +27,15 @@ def _order_bit(order: str) -> int:
 def _integer(d: dict[str, Any]) -> bytes:
     low, high = (_PADS.get(name, 0) for name in d.get("pad", ("zero", "zero")))
     bits = _order_bit(d["order"]) | (low & 1) << 1 | (high & 1) << 2 | int(d["signed"]) << 3
-    return _head(0, bits, d["size"]) + d["offset"].to_bytes(2, "little") + d["precision"].to_bytes(2, "little")
+    return _head(0, bits, d["size"]) + _two_bytes(d["offset"]) + _two_bytes(d["precision"])
 
 
 def _float(d: dict[str, Any]) -> bytes:
     low, high = (_PADS.get(name, 0) for name in d.get("pad", ("zero", "zero")))
     bits = _order_bit(d["order"]) | (low & 1) << 1 | (high & 1) << 2 | _NORMS[d["norm"]] << 4 | d["sign"] << 8
     exponent, mantissa = d["exponent"], d["mantissa"]
-    body = d["offset"].to_bytes(2, "little") + d["precision"].to_bytes(2, "little")
-    body += bytes([exponent[0], exponent[1], mantissa[0], mantissa[1]]) + d["bias"].to_bytes(4, "little")
+    body = _two_bytes(d["offset"]) + _two_bytes(d["precision"])
+    body += bytes([exponent[0], exponent[1], mantissa[0], mantissa[1]]) + int(d["bias"]).to_bytes(4, "little")
     return _head(1, bits, d["size"]) + body
 
 
@@ -48,7 +52,7 @@ def _string(d: dict[str, Any]) -> bytes:
 
 
 def _bitfield(d: dict[str, Any]) -> bytes:
-    body = d["offset"].to_bytes(2, "little") + d["precision"].to_bytes(2, "little")
+    body = _two_bytes(d["offset"]) + _two_bytes(d["precision"])
     return _head(4, _order_bit(d["order"]), d["size"]) + body
 
 
@@ -85,16 +89,18 @@ def _enum(d: dict[str, Any]) -> bytes:
 
 
 def _vlen(d: dict[str, Any]) -> bytes:
-    return _head(9, 0, 16) + d["base"].encode()
+    base: Type = d["base"]
+    return _head(9, 0, 16) + base.encode()
 
 
 def _array(d: dict[str, Any]) -> bytes:
     dims = tuple(d["dims"])
-    size = d["base"].size
+    base: Type = d["base"]
+    size = base.size
     for length in dims:
         size *= length
     sizes = b"".join(int(length).to_bytes(4, "little") for length in dims)
-    return _head(10, 0, size, 3) + bytes([len(dims)]) + sizes + d["base"].encode()
+    return _head(10, 0, size, 3) + bytes([len(dims)]) + sizes + base.encode()
 
 
 def _complex(d: dict[str, Any]) -> bytes:

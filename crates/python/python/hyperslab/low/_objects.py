@@ -96,7 +96,7 @@ class LinkedID(ObjectID):
 
     def __eq__(self, other: object) -> bool:
         handle = getattr(other, "_handle", None)
-        if not hasattr(handle, "number"):
+        if handle is None or not hasattr(handle, "number"):
             return NotImplemented
         mine = self._handle
         if not (mine.is_open and handle.is_open):

@@ -114,6 +114,14 @@ class PropGCID(PropOCID):
 
     class_name = "GROUP_CREATE"
 
+    @classmethod
+    def of_group(cls, handle: Any) -> Self:
+        """Return the options with which a group was created."""
+        made = cls()
+        made.values["link_creation_order"] = 3 if handle.order_tracked() else 0
+        made.values["attr_creation_order"] = 3 if handle.attribute_order_tracked() else 0
+        return made
+
     def set_link_creation_order(self, flags: int) -> None:
         """Set the flags of the creation order of links."""
         self.values["link_creation_order"] = int(flags)
@@ -137,6 +145,7 @@ class PropFCID(PropOCID):
         made = cls()
         info = file.info()
         made.values.update(info)
+        made.values["link_creation_order"] = made.values["attr_creation_order"] = 3 if info.get("track_order") else 0
         return made
 
     def get_version(self) -> tuple[int, int, int, int]:

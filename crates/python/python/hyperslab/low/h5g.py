@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from .. import _hyperslab as core
 from ._objects import LinkedID
+from ._properties import PropGCID
 from .h5l import LinkProxy
 
 CRT_ORDER_TRACKED = 1
@@ -35,6 +36,10 @@ class GroupID(LinkedID):
     def links(self) -> LinkProxy:
         """The links of the group."""
         return LinkProxy(self._handle)
+
+    def get_create_plist(self) -> PropGCID:
+        """Return the options with which the group was created."""
+        return PropGCID.of_group(self._handle)
 
     def get_num_objs(self) -> int:
         """Return the number of links."""
