@@ -40,7 +40,8 @@ def dataset_html(dset: Dataset) -> str:
     rows = [row("shape", dset.shape), row("dtype", dset.dtype)]
     if dset.chunks is not None:
         rows.append(row("chunks", dset.chunks))
-    names = [name or str(number) for number, _, _, name in dset._handle.filters]
+    # Some programs store a description after the name of a filter.
+    names = [name.partition(";")[0] or str(number) for number, _, _, name in dset._handle.filters]
     if names:
         rows.append(row("filters", ", ".join(names)))
     stored, total = dset._handle.storage_size, dset.nbytes
