@@ -116,7 +116,7 @@ impl Dataset {
         let form = Form::texts(facade.datatype(), "strict")?;
         let wanted = selection.get().wanted();
         let (offsets, bytes) =
-            py.detach(|| in_pool(|| form.joined_texts(facade.read_stored(wanted)?))).or_raise()?;
+            py.detach(|| in_pool(|| form.joined_texts(&facade.read_stored(wanted)?))).or_raise()?;
         let offsets = numpy::PyArray1::from_vec(py, offsets).into_any();
         Ok((offsets, numpy::PyArray1::from_vec(py, bytes).into_any()))
     }
