@@ -66,19 +66,28 @@ fn kind_name(kind: ErrorKind) -> &'static str {
 /// of Python objects that store the bytes of a file come out unchanged.
 #[expect(clippy::needless_pass_by_value, reason = "the function is the argument of `map_err`")]
 pub(crate) fn raise(error: Error) -> PyErr {
-    Python::attach(|py| {
-        let inner = error.io_error().and_then(std::io::Error::get_ref);
-        if let Some(own) = inner.and_then(|inner| inner.downcast_ref::<PyErr>()) {
-            return own.clone_ref(py);
-        }
-        attach_info(py, exception(&error), ErrorInfo::of(&error))
-    })
+    if let Some(own) = own_exception(&error) {
+        return own;
+    }
+    with_info(&error, exception(&error))
+}
+
+/// Returns the exception of a Python object that stores the bytes of the file; `None` if the error has
+/// another cause.
+pub(crate) fn own_exception(error: &Error) -> Option<PyErr> {
+    let own = error.io_error().and_then(std::io::Error::get_ref)?.downcast_ref::<PyErr>()?;
+    Some(Python::attach(|py| own.clone_ref(py)))
+}
+
+/// Returns an exception with the details of an error of the library.
+pub(crate) fn with_info(error: &Error, exception: PyErr) -> PyErr {
+    Python::attach(|py| attach_info(py, exception, ErrorInfo::of(error)))
 }
 
 /// Converts an error of the library to an exception with the attribute `hyperslab`, of a class that
 /// `make` chooses.
 fn raise_as(error: &Error, make: fn(String) -> PyErr) -> PyErr {
-    Python::attach(|py| attach_info(py, make(error.to_string()), ErrorInfo::of(error)))
+    with_info(error, make(error.to_string()))
 }
 
 /// Sets the attribute `hyperslab` of an exception.

@@ -33,7 +33,7 @@ mod _hyperslab {
     #[pymodule_export]
     use crate::object::Object;
     #[pymodule_export]
-    use crate::process::{after_fork, close_all, filters_available, is_hdf5};
+    use crate::process::{after_fork, close_all, filters_available, is_hdf5, open_files};
     #[pymodule_export]
     use crate::reference::{Reference, RegionReference};
     #[pymodule_export]

@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 
 use crate::attribute::{self, Attribute};
 use crate::dataset::Dataset;
-use crate::errors::OrRaise;
+use crate::errors::{OrRaise, raise, with_info};
 use crate::file::names::{Name, to_str};
 use crate::file::{File, Session, Slot};
 use crate::group::Group;
@@ -259,12 +259,13 @@ impl Object {
         match py.detach(|| object.attribute_named(&name.bytes)) {
             Ok(found) => Ok(Attribute::new(self.session(), object, found)),
             Err(error) if error.kind() == hyperslab::ErrorKind::NotFound => {
-                Err(PyKeyError::new_err(format!(
+                let text = format!(
                     "Unable to synchronously open attribute (can't locate attribute: '{}')",
                     String::from_utf8_lossy(&name.bytes)
-                )))
+                );
+                Err(with_info(&error, PyKeyError::new_err(text)))
             }
-            Err(error) => Err(crate::errors::raise(error)),
+            Err(error) => Err(raise(error)),
         }
     }
 

@@ -61,6 +61,13 @@ pub(crate) fn close_all(py: Python<'_>) -> PyResult<()> {
     first_error
 }
 
+/// Returns the numbers of the open files.
+#[pyfunction]
+pub(crate) fn open_files() -> Vec<u64> {
+    let open = file::sessions().into_iter().filter(|session| session.is_open());
+    open.map(|session| session.identity).collect()
+}
+
 /// Returns whether a path is an HDF5 file.
 #[pyfunction]
 pub(crate) fn is_hdf5(py: Python<'_>, path: &Bound<'_, PyAny>) -> PyResult<bool> {

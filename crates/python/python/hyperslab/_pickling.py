@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 from typing import Any
 
-_FILES: dict[tuple[str, int, int], Any] = {}
-
 
 def _state(path: str) -> tuple[str, int, int]:
     status = os.stat(path)
@@ -26,13 +24,10 @@ def reduce_object(obj: Any) -> tuple[Any, tuple[Any, ...]]:
 
 
 def reopen(path: str, size: int, modified: int, kind: str, name: str) -> Any:
-    """Open an object that was pickled. One process opens one file once."""
+    """Open an object that was pickled. Objects of one file share it, and the last one closes it."""
     from ._file import File
 
     if _state(path) != (path, size, modified):
         raise OSError(f"the file has changed since its object was pickled: {path}")
-    file = _FILES.get((path, size, modified))
-    if not file:
-        file = File(path, "r")
-        _FILES[(path, size, modified)] = file
+    file = File(path, "r")
     return file if kind == "File" else file[name]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from . import _hyperslab as core
 from ._dtypes import check_string_dtype
 from ._strings import decode_array
 
@@ -84,7 +85,13 @@ class AsStrView(AbstractView):
         return np.dtype(object)
 
     def __getitem__(self, args: Any) -> Any:
-        bytes_read = self._dset[args]
+        dset = self._dset
+        if self.encoding == "utf-8" and dset.dtype.hasobject and not dset._is_special(args):
+            # The core decodes UTF-8.
+            texts = dset._handle.read_str(core.Selection.parse(args, dset.shape), self.errors)
+            is_scalar = texts.shape == () and not (dset.shape == () and args in (Ellipsis, (Ellipsis,)))
+            return texts[()] if is_scalar else texts
+        bytes_read = dset[args]
         if isinstance(bytes_read, bytes):
             return bytes_read.decode(self.encoding, self.errors)
         if isinstance(bytes_read, np.ndarray):
@@ -135,8 +142,9 @@ class OuterIndex:
     def _selection(self, args: Any) -> Any:
         from ._hyperslab import Selection
 
-        make = Selection.orthogonal if self._kind == "oindex" else Selection.points
-        return make(args, self._dset.shape)
+        if self._kind == "oindex":
+            return Selection.orthogonal(args, self._dset.shape)
+        return Selection.points(joint_lists(args, self._dset.shape), self._dset.shape)
 
     def __getitem__(self, args: Any) -> Any:
         array = self._dset._handle.read(self._selection(args))
@@ -145,6 +153,33 @@ class OuterIndex:
     def __setitem__(self, args: Any, value: Any) -> None:
         array = np.asarray(value, dtype=None if hasattr(value, "dtype") else self._dset.dtype.base)
         self._dset._handle.write(self._selection(args), array)
+
+
+def joint_lists(args: Any, shape: tuple[int, ...]) -> Any:
+    """Return a subscript of NumPy as index lists for all dimensions, which broadcast to the shape of the result."""
+    from ._selections import expand
+
+    if isinstance(args, np.ndarray) and args.dtype == bool and args.ndim == len(shape) > 1:
+        return args
+    items = [np.asarray(item) if isinstance(item, list) else item for item in expand(args, len(shape))]
+    items = [item.nonzero()[0] if isinstance(item, np.ndarray) and item.dtype == bool else item for item in items]
+    at = [axis for axis, item in enumerate(items) if not isinstance(item, slice)]
+    if len(at) == len(items):
+        return tuple(items)
+    inner = np.broadcast_shapes(*(np.shape(items[axis]) for axis in at))
+    # The dimensions of the lists come where the lists are, or first if a slice is between lists.
+    together = bool(at) and at[-1] - at[0] + 1 == len(at)
+    first = at[0] if together else 0
+    rank = len(items) - len(at) + len(inner)
+    lists, position = [], 0
+    for item, size in zip(items, shape, strict=True):
+        if isinstance(item, slice):
+            place = position if position < first else position + len(inner)
+            lists.append(np.arange(size)[item].reshape([-1 if n == place else 1 for n in range(rank)]))
+            position += 1
+        else:
+            lists.append(np.broadcast_to(item, inner).reshape((*[1] * first, *inner, *[1] * (rank - first - len(inner)))))
+    return tuple(lists)
 
 
 def encoding_of(dset: Dataset, encoding: str | None) -> str:

@@ -39,7 +39,7 @@ def _token(path: Any) -> str:
 
 
 def dataset_of(path: str, name: str) -> Dataset:
-    """Return a dataset of a file that this process opens once."""
+    """Return a dataset of a file, which keeps the file open."""
     status = os.stat(path)
     found = reopen(os.path.realpath(path), status.st_size, status.st_mtime_ns, "Dataset", name)
     if not isinstance(found, Dataset):

@@ -4,11 +4,12 @@ use hyperslab::IntoSelection;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
+use super::parts::Parts;
 use super::{Dataset, sizes};
 use crate::elements::{self, Form, memory};
 use crate::errors::OrRaise;
 use crate::process::in_pool;
-use crate::selection::Selection;
+use crate::selection::{Selection, Wanted};
 
 impl Dataset {
     /// Reads the selected elements into a new array of the shape of the result.
@@ -41,17 +42,41 @@ fn read_as<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = dtype.py();
     let array = elements::empty(py, &sizes(selection.result())?, dtype)?;
-    let wanted = selection.wanted();
     if form.is_plain() {
         let target = memory::bytes_mut(&array)?;
         if !target.is_empty() {
-            py.detach(|| in_pool(|| facade.read_bytes(wanted, &form.memory, target))).or_raise()?;
+            read_plain(py, facade, selection, form, target)?;
         }
     } else if selection.elements()? > 0 {
+        let wanted = selection.wanted();
         let stored = py.detach(|| in_pool(|| facade.read_stored(wanted))).or_raise()?;
         form.put(&array, stored)?;
     }
     Ok(array)
+}
+
+/// Reads the selected elements into memory. A long read looks for signals between its parts.
+fn read_plain(
+    py: Python<'_>,
+    facade: &hyperslab::Dataset,
+    selection: &Selection,
+    form: &Form,
+    target: &mut [u8],
+) -> PyResult<()> {
+    let read = |wanted: Wanted<'_>, bytes: &mut [u8]| {
+        py.detach(|| in_pool(|| facade.read_bytes(wanted, &form.memory, bytes))).or_raise()
+    };
+    let Some(parts) = Parts::of(facade, selection, target.len())? else {
+        return read(selection.wanted(), target);
+    };
+    let mut rest = target;
+    for (part, length) in parts {
+        let Some((bytes, after)) = rest.split_at_mut_checked(length) else { break };
+        read(Wanted::Selection(&part), bytes)?;
+        py.check_signals()?;
+        rest = after;
+    }
+    Ok(())
 }
 
 #[pymethods]
@@ -65,6 +90,35 @@ impl Dataset {
         dtype: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         self.read_selection(py, selection.get(), dtype.filter(|dtype| !dtype.is_none()))
+    }
+
+    /// Returns the selected texts as an array of `str` objects.
+    fn read_str<'py>(
+        &self,
+        py: Python<'py>,
+        selection: &Bound<'py, Selection>,
+        errors: &str,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let facade = self.facade()?;
+        let form = Form::texts(facade.datatype(), errors)?;
+        let dtype = crate::types::dtype_class(py)?.call1(("O",))?;
+        read_as(&facade, selection.get(), &dtype, &form)
+    }
+
+    /// Returns the selected texts in the form of Arrow: the positions of the texts, and the bytes of
+    /// all texts.
+    fn read_text<'py>(
+        &self,
+        py: Python<'py>,
+        selection: &Bound<'py, Selection>,
+    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+        let facade = self.facade()?;
+        let form = Form::texts(facade.datatype(), "strict")?;
+        let wanted = selection.get().wanted();
+        let (offsets, bytes) =
+            py.detach(|| in_pool(|| form.joined_texts(facade.read_stored(wanted)?))).or_raise()?;
+        let offsets = numpy::PyArray1::from_vec(py, offsets).into_any();
+        Ok((offsets, numpy::PyArray1::from_vec(py, bytes).into_any()))
     }
 
     /// Reads the selected elements into an array, or into a part of the array.
@@ -97,9 +151,7 @@ impl Dataset {
         }
         let all = matches!(part.facade(), hyperslab::Selection::All);
         if all && form.is_plain() {
-            let bytes = memory::bytes_mut(target)?;
-            let selected = selection.wanted();
-            return py.detach(|| in_pool(|| facade.read_bytes(selected, &form.memory, bytes))).or_raise();
+            return read_plain(py, &facade, selection, &form, memory::bytes_mut(target)?);
         }
         let values = self.read_selection(py, selection, Some(&dtype))?;
         scatter(py, &values, target, &part)

@@ -10,6 +10,7 @@ mod decode;
 mod encode;
 mod form;
 pub(crate) mod memory;
+mod numpy_strings;
 
 use std::sync::Arc;
 
@@ -66,9 +67,14 @@ impl Form {
         let py = array.py();
         let target = memory::bytes_mut(array)?;
         let (arena, buffer, stored) = py.detach(|| self.convert(stored, target)).or_raise()?;
-        if let Some(buffer) = buffer {
-            self.place(py, &stored, &arena, &buffer, target)?;
+        let Some(buffer) = buffer else { return Ok(()) };
+        if let Kind::NumpyText = self.kind {
+            let mut descriptors = buffer.chunks_exact(arena::DESCRIPTOR_BYTES);
+            return numpy_strings::pack_all(&array.getattr("dtype")?, target, |_, put| {
+                descriptors.next().is_some_and(|descriptor| arena.with(descriptor, 1, put).is_some())
+            });
         }
+        self.place(py, &stored, &arena, &buffer, target)?;
         Ok(())
     }
 
@@ -94,6 +100,22 @@ impl Form {
         buffer.resize(bytes, 0);
         plan.convert(stored.bytes(), &mut buffer, count)?;
         Ok((arena, Some(buffer), stored))
+    }
+}
+
+impl Form {
+    /// Converts stored texts to the positions of the texts and the bytes of all texts.
+    pub(crate) fn joined_texts(&self, stored: Stored) -> hyperslab::Result<(Vec<i64>, Vec<u8>)> {
+        let mut none = [];
+        let (arena, buffer, stored) = self.convert(stored, &mut none)?;
+        let mut offsets = Vec::with_capacity(stored.len() + 1);
+        let mut bytes = Vec::new();
+        offsets.push(0);
+        for descriptor in buffer.unwrap_or_default().chunks_exact(arena::DESCRIPTOR_BYTES) {
+            arena.with(descriptor, 1, |text| bytes.extend_from_slice(text));
+            offsets.push(i64::try_from(bytes.len()).map_err(|_| too_large())?);
+        }
+        Ok((offsets, bytes))
     }
 }
 

@@ -3,6 +3,7 @@
 mod edit;
 mod visit;
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use hyperslab::{ErrorKind, Found, LinkTarget};
@@ -10,7 +11,7 @@ use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 
-use crate::errors::{OrRaise, raise};
+use crate::errors::{OrRaise, own_exception, raise, with_info};
 use crate::file::names::{Name, to_str};
 use crate::file::{Session, Slot};
 use crate::object::{self, Object, absolute};
@@ -62,16 +63,21 @@ impl Group {
 /// Returns the names of a group's links: in the order of their creation if the group tracks it,
 /// else sorted.
 pub(crate) fn link_names(group: &hyperslab::Group) -> hyperslab::Result<Vec<Vec<u8>>> {
+    let mut names = Vec::new();
+    if !group.link_order()?.is_tracked() {
+        // The façade visits the links in the order of their names.
+        group.visit_links(|link| {
+            names.push(link.name().to_vec());
+            ControlFlow::Continue(())
+        })?;
+        return Ok(names);
+    }
     let mut links = Vec::new();
     group.visit_links(|link| {
         links.push((link.creation_order(), link.name().to_vec()));
-        std::ops::ControlFlow::Continue(())
+        ControlFlow::Continue(())
     })?;
-    if group.link_order()?.is_tracked() {
-        links.sort_by_key(|(order, _)| *order);
-    } else {
-        links.sort_unstable_by(|a, b| a.1.cmp(&b.1));
-    }
+    links.sort_by_key(|(order, _)| *order);
     Ok(links.into_iter().map(|(_, name)| name).collect())
 }
 
@@ -214,17 +220,16 @@ fn referred(group: &hyperslab::Group, reference: &Bound<'_, PyAny>) -> PyResult<
 
 /// Returns the `KeyError` of a path that leads to no object; `None` for another error.
 fn not_found(error: &hyperslab::Error, name: &Name) -> Option<PyErr> {
-    let text = String::from_utf8_lossy(&name.bytes);
-    match error.kind() {
-        ErrorKind::NotFound => Some(PyKeyError::new_err(format!(
-            "Unable to synchronously open object (object '{text}' doesn't exist): {error}"
-        ))),
+    let name = String::from_utf8_lossy(&name.bytes);
+    let text = match error.kind() {
+        ErrorKind::NotFound => format!("(object '{name}' doesn't exist)"),
+        ErrorKind::Io if own_exception(error).is_some() => return None,
         // The file of an external link cannot be opened.
-        ErrorKind::Io | ErrorKind::Misuse => Some(PyKeyError::new_err(format!(
-            "Unable to synchronously open object (component not found): {error}"
-        ))),
-        _ => None,
-    }
+        ErrorKind::Io | ErrorKind::Misuse => "(component not found)".to_owned(),
+        _ => return None,
+    };
+    let text = format!("Unable to synchronously open object {text}: {error}");
+    Some(with_info(error, PyKeyError::new_err(text)))
 }
 
 /// Returns the last link of a path.

@@ -81,6 +81,11 @@ impl Selection {
         self.result.as_ref().unwrap_or(&self.kept)
     }
 
+    /// Returns whether the façade selection alone gives the elements and their order.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.slices.is_none()
+    }
+
     /// Returns the elements for a read or a write.
     pub(crate) fn wanted(&self) -> Wanted<'_> {
         match &self.slices {
