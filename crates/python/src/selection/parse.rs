@@ -13,7 +13,7 @@ use pyo3::types::{PyEllipsis, PySlice, PyString, PyTuple};
 use super::{Dims, Selection};
 use crate::errors::OrRaise;
 
-/// Whether subscripts that h5py refuses are errors: index lists in another order than ascending,
+/// True if subscripts that h5py refuses are errors: index lists in another order than ascending,
 /// several lists, and negative steps.
 static STRICT: AtomicBool = AtomicBool::new(false);
 
