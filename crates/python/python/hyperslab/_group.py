@@ -52,7 +52,7 @@ class Group(MutableMappingHDF5, HLObject):
         ``shape`` and ``dtype`` are those of ``data`` by default. Keywords: ``chunks``, ``maxshape``,
         ``compression``, ``compression_opts``, ``shuffle``, ``fletcher32``, ``scaleoffset``,
         ``fillvalue``, ``fill_time``, ``track_times``, ``track_order``, ``external``, as in h5py;
-        ``filters="zstd:5,shuffle"`` for any filter of hyperslab; ``sparse=True`` for structured chunks.
+        ``filters="shuffle,zstd=5"`` for any filter of hyperslab; ``sparse=True`` for structured chunks.
         """
         if isinstance(data, Empty) and dtype is None:
             dtype = data.dtype

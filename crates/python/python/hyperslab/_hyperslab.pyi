@@ -313,7 +313,7 @@ class DatasetOptions(TypedDict, total=False):
     sparse: bool  # structured chunks
     density: float
     filters: list[tuple[int, tuple[int, ...], bool, str | None]]  # id, values, optional, name
-    filter_specs: str  # the syntax of the command line, such as "zstd:5,shuffle"
+    filter_specs: str  # the syntax of the command line, such as "shuffle,zstd=5"
     fill: npt.NDArray[Any] | None  # one element
     fill_time: Literal["ifset", "never", "alloc"]
     alloc_time: Literal["default", "early", "late", "incr"]

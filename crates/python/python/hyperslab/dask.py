@@ -79,7 +79,7 @@ def to_hdf5(
 ) -> None:
     """Store a Dask array as a dataset whose chunks are the blocks of the array.
 
-    Workers encode the chunks with ``filters``, such as "zstd:3,shuffle", and this process stores the
+    Workers encode the chunks with ``filters``, such as "shuffle,zstd=3", and this process stores the
     encoded bytes one after the other. The dataset appears only when all its chunks are stored.
     """
     chunk = tuple(int(sizes[0]) for sizes in array.chunks)

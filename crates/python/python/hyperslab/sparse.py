@@ -148,7 +148,7 @@ def canonical(matrix: Any) -> Any:
 def create(group: Group, name: str, matrix: Any, *, filters: str | None = None, chunks: Any = None, maxshape: Any = None) -> SparseDataset:
     """Create a sparse dataset with the elements of a SciPy matrix.
 
-    ``filters`` compress all sections of chunks, such as "zstd:3".
+    ``filters`` compress all sections of chunks, such as "zstd=3".
     """
     size = matrix.shape[0] * matrix.shape[1]
     options: dict[str, Any] = {"sparse": True, "density": matrix.nnz / size if size else 0.0}
