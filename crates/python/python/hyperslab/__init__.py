@@ -10,7 +10,10 @@
 from __future__ import annotations
 
 import atexit as _atexit
+import importlib as _importlib
 import os as _os
+from typing import TYPE_CHECKING
+from typing import Any as _Any
 
 from . import _hyperslab, filters, version
 from ._attributes import AttributeManager
@@ -42,7 +45,9 @@ from ._links import ExternalLink, HardLink, SoftLink
 from ._selections import MultiBlockSlice
 from ._virtual import UNLIMITED, VirtualLayout, VirtualSource
 from .low._complex import check_complex_dtype, complex_compat_dtype
-from .low import h5, h5a, h5ac, h5d, h5ds, h5f, h5fd, h5g, h5i, h5l, h5o, h5p, h5pl, h5r, h5s, h5t, h5z
+
+if TYPE_CHECKING:
+    from .low import h5, h5a, h5ac, h5d, h5ds, h5f, h5fd, h5g, h5i, h5l, h5o, h5p, h5pl, h5r, h5s, h5t, h5z
 
 __version__ = _hyperslab.__version__
 
@@ -59,3 +64,10 @@ __all__ = [
 _atexit.register(_hyperslab.close_all)
 if hasattr(_os, "register_at_fork"):
     _os.register_at_fork(after_in_child=_hyperslab.after_fork)
+
+
+def __getattr__(name: str) -> _Any:
+    """Import a low-level module at its first use: few programs need one."""
+    if name.startswith("h5") and name in __all__:
+        return _importlib.import_module(f"{__name__}.low.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -75,11 +75,8 @@ class Dataset(HLObject):
         selection = self._selection(rest)
         if self.shape == () and rest and isinstance(rest[0], core.RegionReference):
             return Empty(self.dtype) if selection.count == 0 else self[()]
-        as_text = dt.kind == "T"
         if selection.kind == "none":
             array = np.zeros(selection.result_shape, dtype=dt)
-        elif as_text:
-            array = np.array(AsStrView(self, encoding_of(self, None))[args], dtype=dt)
         else:
             array = self._handle.read(selection, dt)
         if len(names) == 1:

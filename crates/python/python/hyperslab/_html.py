@@ -40,7 +40,8 @@ def dataset_html(dset: Dataset) -> str:
     rows = [row("shape", dset.shape), row("dtype", dset.dtype)]
     if dset.chunks is not None:
         rows.append(row("chunks", dset.chunks))
-    names = [name or str(number) for number, _, _, name in dset._handle.filters]
+    # Some programs store a description after the name of a filter.
+    names = [name.partition(";")[0] or str(number) for number, _, _, name in dset._handle.filters]
     if names:
         rows.append(row("filters", ", ".join(names)))
     stored, total = dset._handle.storage_size, dset.nbytes
@@ -102,8 +103,10 @@ def members(group: Group, levels: int) -> str:
         shown = html.escape(name)
         item = group.get(name)
         if isinstance(item, Group):
-            below = members(item, levels - 1) if levels > 1 else ""
-            lines.append(f"<li><details{' open' if levels > 1 else ''}><summary>{shown} ({len(item)} members)</summary>{below}</details></li>")
+            text = f"{shown} ({len(item)} members)"
+            if levels > 1:
+                text = f"<details open><summary>{text}</summary>{members(item, levels - 1)}</details>"
+            lines.append(f"<li>{text}</li>")
         elif isinstance(item, Dataset):
             lines.append(f"<li>{shown}: {html.escape(str(item.shape))} {html.escape(str(item.dtype))}</li>")
         else:

@@ -372,6 +372,10 @@ class Dataset(Object):
     def read(self, selection: Selection, dtype: np.dtype[Any] | None = None) -> npt.NDArray[Any]:
         """Return the selected elements, as ``dtype`` (by default ``self.dtype``). A ``dtype`` of a part of the
         members of a compound reads those members."""
+    def read_str(self, selection: Selection, errors: str) -> npt.NDArray[np.object_]:
+        """Return the selected texts as ``str`` objects. ``errors`` is that of ``bytes.decode``."""
+    def read_text(self, selection: Selection) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8]]:
+        """Return the positions of the selected texts, and the bytes of all texts: the form of Arrow."""
     def read_into(self, selection: Selection, target: npt.NDArray[Any], part: Selection | None = None) -> None: ...
     def write(self, selection: Selection, values: npt.NDArray[Any], dtype: np.dtype[Any] | None = None) -> None:
         """Write the elements of an array of as many elements as the selection has. A dtype of a part of the
@@ -382,6 +386,8 @@ class Dataset(Object):
     def chunk_count(self) -> int: ...
     def chunk_list(self) -> list[tuple[tuple[int, ...], int, int, int]]:
         """Offset, filter mask, address and size in bytes of each stored chunk."""
+    def chunk_info(self, number: int) -> tuple[tuple[int, ...], int, int, int] | None:
+        """Return the stored chunk of a number; None if there are fewer chunks."""
     def chunk_at(self, coordinates: tuple[int, ...]) -> tuple[tuple[int, ...], int, int, int] | None: ...
     def read_chunk(self, coordinates: tuple[int, ...]) -> tuple[int, bytes]: ...
     def write_chunk(self, coordinates: tuple[int, ...], data: Any, filter_mask: int) -> None: ...

@@ -24,6 +24,8 @@ def decode_array(array: np.ndarray[Any, Any], encoding: str = "utf-8", errors: s
 
 def text_array(value: Any, dt: np.dtype[Any]) -> np.ndarray[Any, Any]:
     """Return an array of objects with the texts of a value."""
+    if isinstance(value, np.ndarray) and value.dtype.kind == "T" and check_vlen_dtype(dt) is not bytes:
+        return np.ascontiguousarray(value)
     if isinstance(value, np.ndarray) and value.dtype.kind == "S":
         value = value.astype(object)
     array = np.asarray(value, dtype=object, order="C")

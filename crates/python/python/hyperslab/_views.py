@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from . import _hyperslab as core
 from ._dtypes import check_string_dtype
 from ._strings import decode_array
 
@@ -84,7 +85,13 @@ class AsStrView(AbstractView):
         return np.dtype(object)
 
     def __getitem__(self, args: Any) -> Any:
-        bytes_read = self._dset[args]
+        dset = self._dset
+        if self.encoding == "utf-8" and dset.dtype.hasobject and not dset._is_special(args):
+            # The core decodes UTF-8.
+            texts = dset._handle.read_str(core.Selection.parse(args, dset.shape), self.errors)
+            is_scalar = texts.shape == () and not (dset.shape == () and args in (Ellipsis, (Ellipsis,)))
+            return texts[()] if is_scalar else texts
+        bytes_read = dset[args]
         if isinstance(bytes_read, bytes):
             return bytes_read.decode(self.encoding, self.errors)
         if isinstance(bytes_read, np.ndarray):

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from . import _hyperslab as core
 from ._dataset import Dataset
 from ._dtypes import check_string_dtype, check_vlen_dtype
 
@@ -80,13 +81,29 @@ def batches(dataset: Dataset, rows: int = ROWS, columns: list[str] | None = None
         raise TypeError("a table needs a dataset with a dimension")
     source: Any = dataset if columns is None else dataset.fields(columns)
     name = (dataset.name or "values").rsplit("/", 1)[-1]
+    is_text = columns is None and dataset.ndim == 1 and check_string_dtype(dataset.dtype) is not None
     for first in range(0, max(dataset.shape[0], 1), rows):
+        if is_text:
+            part = core.Selection.parse(slice(first, first + rows), dataset.shape)
+            yield _pyarrow().RecordBatch.from_arrays([texts(dataset, part)], names=[name])
+            continue
         yield record_batch(source[first : first + rows], name)
+
+
+def texts(dataset: Dataset, selection: core.Selection) -> pa.Array:
+    """Return the texts of a selection of one dimension as an Arrow array, without a Python object for each."""
+    arrow = _pyarrow()
+    offsets, data = dataset._handle.read_text(selection)
+    buffers = [arrow.py_buffer(offsets), arrow.py_buffer(data)]
+    found = arrow.LargeStringArray.from_buffers(len(offsets) - 1, *buffers)
+    return found
 
 
 def to_arrow(dataset: Dataset, columns: list[str] | None = None) -> Any:
     """Return a compound dataset as an Arrow table, and another dataset as an Arrow array."""
     if dataset.dtype.names is None:
+        if dataset.ndim == 1 and check_string_dtype(dataset.dtype) is not None:
+            return texts(dataset, core.Selection.all(dataset.shape))
         return column(dataset[...])
     return _pyarrow().Table.from_batches(batches(dataset, columns=columns))
 

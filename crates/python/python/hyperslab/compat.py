@@ -114,8 +114,11 @@ def _take(names: tuple[str, ...]) -> dict[str, ModuleType]:
 def installed_as_h5py() -> Iterator[ModuleType]:
     """Put the package in the place of h5py for a while: h5netcdf of the block works with it.
 
-    Modules h5py and h5netcdf that the process has imported before are the same again afterwards.
+    Modules h5py and h5netcdf that the process has imported before are the same again afterwards, and
+    subscripts keep the meaning of this package.
     """
+    from ._hyperslab import set_strict
+
     present = sys.modules.get("h5py")
     if present is not None and getattr(present, "File", None) is importlib.import_module(f"{__package__}._file").File:
         yield present
@@ -124,7 +127,9 @@ def installed_as_h5py() -> Iterator[ModuleType]:
     others = _take(names)
     sys.modules.update(_HIDDEN)
     try:
-        yield sys.modules["h5py"] if "h5py" in _HIDDEN else install_as_h5py()
+        top = sys.modules["h5py"] if "h5py" in _HIDDEN else install_as_h5py()
+        set_strict(False)
+        yield top
     finally:
         _HIDDEN.update(_take(names))
         sys.modules.update(others)

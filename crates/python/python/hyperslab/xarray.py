@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import xarray
 from xarray.backends import BackendEntrypoint, StoreBackendEntrypoint
-from xarray.backends.common import find_root_and_group
+from xarray.backends.file_manager import DummyFileManager
 from xarray.backends.h5netcdf_ import H5NetCDFStore
 
 if TYPE_CHECKING:
@@ -30,6 +30,14 @@ def netcdf_file(path: Any, mode: str = "r", **kwargs: Any) -> Any:
         import h5netcdf
 
         return h5netcdf.File(path, mode, **kwargs)
+
+
+def store_of(file: Any, group: str | None, mode: str) -> H5NetCDFStore:
+    """Return xarray's store of a file of h5netcdf over this package.
+
+    The classes of this h5netcdf are not those that xarray imports, so the store gets a file manager.
+    """
+    return H5NetCDFStore(DummyFileManager(file), group=group, mode=mode)
 
 
 class HyperslabBackendEntrypoint(BackendEntrypoint):
@@ -54,8 +62,7 @@ class HyperslabBackendEntrypoint(BackendEntrypoint):
         return str(path).lower().endswith(SUFFIXES)
 
     def _store(self, source: Any, group: str | None, **options: Any) -> H5NetCDFStore:
-        file = netcdf_file(source, "r", **options)
-        return H5NetCDFStore(file, group=group)
+        return store_of(netcdf_file(source, "r", **options), group, "r")
 
     def open_dataset(  # type: ignore[override]
         self, filename_or_obj: Any, *, mask_and_scale: Any = True, decode_times: Any = True, concat_characters: Any = True,
@@ -93,8 +100,8 @@ def to_netcdf(dataset: XarrayDataset, path: Any, mode: str = "w", group: str | N
     """Write a dataset of xarray to a netCDF-4 file."""
     file = netcdf_file(path, mode)
     try:
-        store = H5NetCDFStore(file, group=group, mode=mode)
+        store = store_of(file, group, mode)
         dataset.dump_to_store(store, encoding=encoding, unlimited_dims=unlimited_dims)
         store.sync()
     finally:
-        find_root_and_group(file)[0].close()
+        file.close()

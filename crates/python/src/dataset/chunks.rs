@@ -24,16 +24,19 @@ fn chunk<'py>(py: Python<'py>, info: &ChunkInfo, user_block: u64) -> PyResult<Ch
 impl Dataset {
     /// Returns the number of stored chunks.
     fn chunk_count(&self, py: Python<'_>) -> PyResult<usize> {
-        let facade = self.facade()?;
-        py.detach(|| in_pool(|| facade.chunks().list())).or_raise().map(|chunks| chunks.len())
+        Ok(self.known_chunks(py)?.len())
     }
 
     /// Returns all stored chunks, in the order of their offsets.
     fn chunk_list<'py>(&self, py: Python<'py>) -> PyResult<Vec<Chunk<'py>>> {
-        let facade = self.facade()?;
         let user_block = self.session().file()?.info().user_block;
-        let chunks = py.detach(|| in_pool(|| facade.chunks().list())).or_raise()?;
-        chunks.iter().map(|info| chunk(py, info, user_block)).collect()
+        self.known_chunks(py)?.iter().map(|info| chunk(py, info, user_block)).collect()
+    }
+
+    /// Returns the stored chunk of a number; `None` if there are fewer chunks.
+    fn chunk_info<'py>(&self, py: Python<'py>, number: usize) -> PyResult<Option<Chunk<'py>>> {
+        let user_block = self.session().file()?.info().user_block;
+        self.known_chunks(py)?.get(number).map(|info| chunk(py, info, user_block)).transpose()
     }
 
     /// Returns the stored chunk that contains an element.

@@ -11,6 +11,7 @@ mod sparse;
 mod subscript;
 mod write;
 
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 
 use pyo3::prelude::*;
@@ -19,6 +20,7 @@ use crate::elements::Form;
 use crate::errors::OrRaise;
 use crate::file::{Session, Slot};
 use crate::object::Object;
+use crate::process::in_pool;
 use crate::types::to_dtype;
 
 /// A handle of a dataset.
@@ -28,6 +30,8 @@ pub(crate) struct Dataset {
     slot: Arc<Slot<hyperslab::Dataset>>,
     /// The dtype of the dataset and the form of its elements, known after the first use.
     native: OnceLock<Native>,
+    /// The stored chunks of a dataset in a file that cannot change here.
+    chunks: OnceLock<Arc<Vec<hyperslab::ChunkInfo>>>,
 }
 
 /// The dtype of a dataset and the form of its elements.
@@ -47,7 +51,8 @@ impl Dataset {
         py: Python<'_>,
     ) -> PyResult<Py<Self>> {
         let object = Object::new(session, hyperslab::Object::clone(&dataset));
-        let handle = Self { slot: Slot::new(session, dataset), native: OnceLock::new() };
+        let handle =
+            Self { slot: Slot::new(session, dataset), native: OnceLock::new(), chunks: OnceLock::new() };
         Py::new(py, PyClassInitializer::from(object).add_subclass(handle))
     }
 
@@ -62,6 +67,20 @@ impl Dataset {
     /// Returns the session of the dataset's file.
     pub(crate) fn session(&self) -> &Arc<Session> {
         self.slot.session()
+    }
+
+    /// Returns all stored chunks. A list of a file that is open for reading only is kept.
+    pub(super) fn known_chunks(&self, py: Python<'_>) -> PyResult<Arc<Vec<hyperslab::ChunkInfo>>> {
+        let facade = self.facade()?;
+        if let Some(chunks) = self.chunks.get() {
+            return Ok(Arc::clone(chunks));
+        }
+        let chunks = Arc::new(py.detach(|| in_pool(|| facade.chunks().list())).or_raise()?);
+        let session = self.session();
+        if !session.writable && session.swmr.load(Ordering::Relaxed) == 0 {
+            return Ok(Arc::clone(self.chunks.get_or_init(|| chunks)));
+        }
+        Ok(chunks)
     }
 
     /// Returns the dtype of the dataset and the form of its elements.

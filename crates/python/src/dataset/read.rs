@@ -92,6 +92,35 @@ impl Dataset {
         self.read_selection(py, selection.get(), dtype.filter(|dtype| !dtype.is_none()))
     }
 
+    /// Returns the selected texts as an array of `str` objects.
+    fn read_str<'py>(
+        &self,
+        py: Python<'py>,
+        selection: &Bound<'py, Selection>,
+        errors: &str,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let facade = self.facade()?;
+        let form = Form::texts(facade.datatype(), errors)?;
+        let dtype = crate::types::dtype_class(py)?.call1(("O",))?;
+        read_as(&facade, selection.get(), &dtype, &form)
+    }
+
+    /// Returns the selected texts in the form of Arrow: the positions of the texts, and the bytes of
+    /// all texts.
+    fn read_text<'py>(
+        &self,
+        py: Python<'py>,
+        selection: &Bound<'py, Selection>,
+    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+        let facade = self.facade()?;
+        let form = Form::texts(facade.datatype(), "strict")?;
+        let wanted = selection.get().wanted();
+        let (offsets, bytes) =
+            py.detach(|| in_pool(|| form.joined_texts(&facade.read_stored(wanted)?))).or_raise()?;
+        let offsets = numpy::PyArray1::from_vec(py, offsets).into_any();
+        Ok((offsets, numpy::PyArray1::from_vec(py, bytes).into_any()))
+    }
+
     /// Reads the selected elements into an array, or into a part of the array.
     #[pyo3(signature = (selection, target, part=None))]
     fn read_into(

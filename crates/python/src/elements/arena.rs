@@ -44,6 +44,11 @@ fn describe(descriptor: &mut [u8], count: u64, position: u64) -> Result<(), Conv
 }
 
 impl Arena {
+    /// Returns the number of bytes of all variable-length data.
+    pub(crate) fn len(&self) -> usize {
+        self.bytes.read().len()
+    }
+
     /// Calls `with` with the bytes of the items that a descriptor refers to, and with their count.
     /// A null element has no items.
     pub(crate) fn with<T>(

@@ -3,7 +3,7 @@
 use hyperslab::Stored;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyString};
 
 use super::encode::internal;
 use super::{Arena, Form, Kind, empty, memory};
@@ -40,10 +40,16 @@ impl Form {
     ) -> PyResult<()> {
         match &self.kind {
             Kind::Plain => target.copy_from_slice(source.get(..target.len()).ok_or_else(internal)?),
-            Kind::Text => {
+            Kind::Text { errors: None } => {
                 let text = arena.with(source, 1, |bytes| PyBytes::new(py, bytes)).ok_or_else(outside)?;
                 memory::put_object(py, target, text.into_any())?;
             }
+            Kind::Text { errors: Some(errors) } => {
+                let text =
+                    arena.with(source, 1, |bytes| decoded(py, bytes, errors)).ok_or_else(outside)??;
+                memory::put_object(py, target, text)?;
+            }
+            Kind::NumpyText => return Err(internal()),
             Kind::Sequence { item, dtype } => {
                 let items =
                     arena.with(source, item.memory.size as usize, <[u8]>::to_vec).ok_or_else(outside)?;
@@ -68,6 +74,14 @@ impl Form {
             Kind::Items(item) => item.place(py, stored, arena, source, target)?,
         }
         Ok(())
+    }
+}
+
+/// Returns bytes as a `str`. `errors` is the treatment of bytes that are not UTF-8.
+fn decoded<'py>(py: Python<'py>, bytes: &[u8], errors: &str) -> PyResult<Bound<'py, PyAny>> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Ok(PyString::new(py, text).into_any()),
+        Err(_) => PyBytes::new(py, bytes).call_method1("decode", ("utf-8", errors)),
     }
 }
 

@@ -10,7 +10,8 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyByteArray, PyBytes, PyDict, PyString};
 
-use super::{Arena, Form, Kind, memory};
+use super::arena::DESCRIPTOR_BYTES;
+use super::{Arena, Form, Kind, memory, numpy_strings};
 use crate::errors::OrRaise;
 use crate::reference;
 
@@ -39,9 +40,36 @@ impl Encoded {
             return Ok(Self { memory: form.memory.clone(), bytes: source.to_vec(), heap: None });
         }
         let arena = Arena::default();
+        if let Kind::NumpyText = form.kind {
+            let bytes = packed_texts(array, source, &arena)?;
+            return Ok(Self { memory: form.memory.clone(), bytes, heap: Some(Arc::new(arena)) });
+        }
         let bytes = form.collect(array.py(), file, &arena, source)?;
         Ok(Self { memory: form.memory.clone(), bytes, heap: Some(Arc::new(arena)) })
     }
+}
+
+/// Stores the texts of an array of NumPy's `StringDType` in the arena. Returns their descriptors.
+fn packed_texts(array: &Bound<'_, PyAny>, source: &[u8], arena: &Arena) -> PyResult<Vec<u8>> {
+    let count = source.len().checked_div(numpy_strings::PACKED_BYTES).unwrap_or(0);
+    let mut bytes = vec![0; count.checked_mul(DESCRIPTOR_BYTES).ok_or_else(internal)?];
+    let mut descriptors = bytes.chunks_exact_mut(DESCRIPTOR_BYTES);
+    let mut outcome = Ok(());
+    let mut has_null = false;
+    numpy_strings::load_all(&array.getattr("dtype")?, source, |_, text| {
+        has_null |= text.contains(&0);
+        if let Some(descriptor) = descriptors.next()
+            && outcome.is_ok()
+        {
+            outcome = arena.store(text, text.len(), descriptor);
+        }
+    })?;
+    outcome.map_err(Into::into).or_raise()?;
+    if has_null { Err(embedded_null()) } else { Ok(bytes) }
+}
+
+fn embedded_null() -> PyErr {
+    PyValueError::new_err("VLEN strings do not support embedded NULLs")
 }
 
 /// Returns the error for elements whose sizes do not agree with their form.
@@ -73,7 +101,8 @@ impl Form {
     ) -> PyResult<()> {
         match &self.kind {
             Kind::Plain => target.copy_from_slice(source.get(..target.len()).ok_or_else(internal)?),
-            Kind::Text => put_text(memory::object(py, source)?, arena, target)?,
+            Kind::Text { .. } => put_text(memory::object(py, source)?, arena, target)?,
+            Kind::NumpyText => return Err(internal()),
             Kind::Sequence { item, dtype } => match memory::object(py, source)? {
                 None => arena.store(&[], 0, target).map_err(Into::into).or_raise()?,
                 Some(object) if object.is_none() => {
@@ -126,7 +155,7 @@ fn as_items<'py>(object: &Bound<'py, PyAny>, dtype: &Bound<'py, PyAny>) -> PyRes
 fn put_text(object: Option<Bound<'_, PyAny>>, arena: &Arena, target: &mut [u8]) -> PyResult<()> {
     let mut store = |bytes: &[u8]| {
         if bytes.contains(&0) {
-            return Err(PyValueError::new_err("VLEN strings do not support embedded NULLs"));
+            return Err(embedded_null());
         }
         arena.store(bytes, bytes.len(), target).map_err(Into::into).or_raise()
     };

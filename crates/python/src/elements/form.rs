@@ -24,8 +24,11 @@ pub(crate) struct Form {
 pub(crate) enum Kind {
     /// An element with the same bytes in both.
     Plain,
-    /// A text of variable length: an object in the array, a descriptor in the buffer.
-    Text,
+    /// A text of variable length: an object in the array, a descriptor in the buffer. The object is
+    /// a `str` if there is a treatment of bytes that are not UTF-8, else `bytes`.
+    Text { errors: Option<String> },
+    /// A text in the packed form of NumPy's `StringDType`; a descriptor in the buffer.
+    NumpyText,
     /// A sequence: an array object in the array, a descriptor in the buffer.
     Sequence { item: Box<Form>, dtype: Py<PyAny> },
     /// A reference: an object in the array, the stored form in the buffer.
@@ -83,8 +86,25 @@ impl Form {
                 Ok(Self { memory: datatype.clone(), size: POINTER_BYTES, kind: Kind::Reference(*reference) })
             }
             _ if kind == 'O' => Self::object(dtype, datatype),
+            _ if kind == 'T' => match charset_of(datatype) {
+                Some(charset) => {
+                    Ok(Self { memory: Datatype::variable_string(charset, 8), size, kind: Kind::NumpyText })
+                }
+                None => Err(no_conversion(dtype, datatype)),
+            },
             _ => Ok(Self { memory: plain(dtype, kind, datatype)?, size, kind: Kind::Plain }),
         }
+    }
+
+    /// Creates the form of texts as `str` objects. `errors` is the treatment of bytes that are not
+    /// UTF-8, as for `bytes.decode`.
+    pub(crate) fn texts(datatype: &Datatype, errors: &str) -> PyResult<Self> {
+        let Some(charset) = charset_of(datatype) else {
+            let text = "dset.asstr() can only be used on datasets with an HDF5 string datatype";
+            return Err(PyTypeError::new_err(text));
+        };
+        let memory = Datatype::variable_string(charset, 8);
+        Ok(Self { memory, size: POINTER_BYTES, kind: Kind::Text { errors: Some(errors.to_owned()) } })
     }
 
     /// Creates the form of the elements of an array. If the elements in the file are arrays
@@ -104,7 +124,7 @@ impl Form {
     fn object(dtype: &Bound<'_, PyAny>, datatype: &Datatype) -> PyResult<Self> {
         if let Some(charset) = charset_of(datatype) {
             let memory = Datatype::variable_string(charset, 8);
-            return Ok(Self { memory, size: POINTER_BYTES, kind: Kind::Text });
+            return Ok(Self { memory, size: POINTER_BYTES, kind: Kind::Text { errors: None } });
         }
         let DatatypeClass::VariableLength(variable) = &datatype.class else {
             return Err(no_conversion(dtype, datatype));

@@ -10,6 +10,7 @@ mod decode;
 mod encode;
 mod form;
 pub(crate) mod memory;
+mod numpy_strings;
 
 use std::sync::Arc;
 
@@ -18,12 +19,15 @@ use hyperslab::datatype::convert::Conversions;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyTuple;
+use rayon::prelude::*;
 
 pub(crate) use arena::Arena;
 pub(crate) use encode::Encoded;
 pub(crate) use form::{Form, Kind};
 
+use self::encode::internal;
 use crate::errors::OrRaise;
+use crate::process::in_pool;
 use crate::types::to_dtype;
 
 /// Creates a NumPy array with unspecified elements, or with `None` for each object.
@@ -65,36 +69,88 @@ impl Form {
     pub(crate) fn put(&self, array: &Bound<'_, PyAny>, stored: Stored) -> PyResult<()> {
         let py = array.py();
         let target = memory::bytes_mut(array)?;
-        let (arena, buffer, stored) = py.detach(|| self.convert(stored, target)).or_raise()?;
-        if let Some(buffer) = buffer {
-            self.place(py, &stored, &arena, &buffer, target)?;
+        if self.is_plain() {
+            return py.detach(|| in_pool(|| self.convert_plain(&stored, target))).or_raise();
+        }
+        let parts = py.detach(|| in_pool(|| self.convert(&stored))).or_raise()?;
+        let dtype = array.getattr(pyo3::intern!(py, "dtype"))?;
+        let mut rest = target;
+        for part in &parts {
+            let bytes = part.count.checked_mul(self.size).ok_or_else(too_large).or_raise()?;
+            let (target, following) = rest.split_at_mut_checked(bytes).ok_or_else(internal)?;
+            rest = following;
+            if let Kind::NumpyText = self.kind {
+                let mut descriptors = part.buffer.chunks_exact(arena::DESCRIPTOR_BYTES);
+                numpy_strings::pack_all(&dtype, target, |_, put| {
+                    descriptors.next().is_some_and(|descriptor| part.arena.with(descriptor, 1, put).is_some())
+                })?;
+            } else {
+                self.place(py, &stored, &part.arena, &part.buffer, target)?;
+            }
         }
         Ok(())
     }
 
-    /// Converts stored elements to the datatype in memory: directly into `target` if the array has
-    /// the same form, else into a new buffer.
-    fn convert(
-        &self,
-        stored: Stored,
-        target: &mut [u8],
-    ) -> hyperslab::Result<(Arc<Arena>, Option<Vec<u8>>, Stored)> {
+    /// Converts stored elements directly into the memory of an array.
+    fn convert_plain(&self, stored: &Stored, target: &mut [u8]) -> hyperslab::Result<()> {
+        let conversions = Conversions::default().across_charsets();
+        Ok(stored.plan(&self.memory, &conversions)?.convert(stored.bytes(), target, stored.len())?)
+    }
+
+    /// Converts stored elements to the datatype of the buffer, in parts that threads share.
+    fn convert(&self, stored: &Stored) -> hyperslab::Result<Vec<Converted>> {
+        let size = (stored.datatype().size as usize).max(1);
+        let threads = rayon::current_num_threads().max(1);
+        let elements = stored.len().div_ceil(threads).max(PART_ELEMENTS);
+        let parts = stored.bytes().par_chunks(elements.checked_mul(size).ok_or_else(too_large)?);
+        parts.map(|bytes| self.convert_part(stored, bytes, bytes.len() / size)).collect()
+    }
+
+    fn convert_part(&self, stored: &Stored, source: &[u8], count: usize) -> hyperslab::Result<Converted> {
         let arena = Arc::new(Arena::default());
         let conversions =
             Conversions::default().across_charsets().with_destination_heap(Arc::clone(&arena) as _);
         let plan = stored.plan(&self.memory, &conversions)?;
-        let count = stored.len();
-        if self.is_plain() {
-            plan.convert(stored.bytes(), target, count)?;
-            return Ok((arena, None, stored));
-        }
         let bytes = count.checked_mul(self.memory.size as usize).ok_or_else(too_large)?;
         let mut buffer = Vec::new();
         buffer.try_reserve_exact(bytes).map_err(|_| too_large())?;
         buffer.resize(bytes, 0);
-        plan.convert(stored.bytes(), &mut buffer, count)?;
-        Ok((arena, Some(buffer), stored))
+        plan.convert(source, &mut buffer, count)?;
+        Ok(Converted { arena, buffer, count })
     }
+
+    /// Converts stored texts to the positions of the texts and the bytes of all texts, which are
+    /// UTF-8.
+    pub(crate) fn joined_texts(&self, stored: &Stored) -> hyperslab::Result<(Vec<i64>, Vec<u8>)> {
+        let parts = self.convert(stored)?;
+        let mut offsets = Vec::with_capacity(stored.len() + 1);
+        let mut bytes = Vec::with_capacity(parts.iter().map(|part| part.arena.len()).sum());
+        offsets.push(0);
+        let mut is_utf8 = true;
+        for part in &parts {
+            for descriptor in part.buffer.chunks_exact(arena::DESCRIPTOR_BYTES) {
+                part.arena.with(descriptor, 1, |text| {
+                    is_utf8 &= text.is_ascii() || std::str::from_utf8(text).is_ok();
+                    bytes.extend_from_slice(text);
+                });
+                offsets.push(i64::try_from(bytes.len()).map_err(|_| too_large())?);
+            }
+        }
+        if !is_utf8 {
+            return Err(hyperslab::Error::Misuse("a text is not UTF-8: Arrow cannot hold it".into()));
+        }
+        Ok((offsets, bytes))
+    }
+}
+
+/// The smallest number of elements of a part that one thread converts.
+const PART_ELEMENTS: usize = 8192;
+
+/// A part of the elements of a read, in the datatype of the buffer.
+struct Converted {
+    arena: Arc<Arena>,
+    buffer: Vec<u8>,
+    count: usize,
 }
 
 /// Returns the error for elements that do not fit into memory.

@@ -3,6 +3,7 @@
 mod edit;
 mod visit;
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use hyperslab::{ErrorKind, Found, LinkTarget};
@@ -62,16 +63,21 @@ impl Group {
 /// Returns the names of a group's links: in the order of their creation if the group tracks it,
 /// else sorted.
 pub(crate) fn link_names(group: &hyperslab::Group) -> hyperslab::Result<Vec<Vec<u8>>> {
+    let mut names = Vec::new();
+    if !group.link_order()?.is_tracked() {
+        // The façade visits the links in the order of their names.
+        group.visit_links(|link| {
+            names.push(link.name().to_vec());
+            ControlFlow::Continue(())
+        })?;
+        return Ok(names);
+    }
     let mut links = Vec::new();
     group.visit_links(|link| {
         links.push((link.creation_order(), link.name().to_vec()));
-        std::ops::ControlFlow::Continue(())
+        ControlFlow::Continue(())
     })?;
-    if group.link_order()?.is_tracked() {
-        links.sort_by_key(|(order, _)| *order);
-    } else {
-        links.sort_unstable_by(|a, b| a.1.cmp(&b.1));
-    }
+    links.sort_by_key(|(order, _)| *order);
     Ok(links.into_iter().map(|(_, name)| name).collect())
 }
 

@@ -125,10 +125,10 @@ class DatasetID(LinkedID):
 
     def get_chunk_info(self, index: int, space: SpaceID | None = None) -> StoreInfo:
         """Return the place of a chunk by its number."""
-        chunks = self._handle.chunk_list()
-        if not 0 <= index < len(chunks):
-            raise IndexError(f"Chunk number {index} out of range for (0-{len(chunks) - 1})")
-        return StoreInfo(*chunks[index])
+        found = self._handle.chunk_info(index) if index >= 0 else None
+        if found is None:
+            raise IndexError(f"Chunk number {index} out of range for (0-{self._handle.chunk_count() - 1})")
+        return StoreInfo(*found)
 
     def get_chunk_info_by_coord(self, chunk_offset: tuple[int, ...]) -> StoreInfo:
         """Return the place of the chunk at coordinates."""
