@@ -77,8 +77,8 @@ def test_copies_with_references(path: Path, writer: Any, reader: Any) -> None:
         f.copy("g/refs", other, "alone", expand_refs=True)
         f.copy("g/refs", other, "lost")
     with reader.File(path.with_name("other.h5")) as f:
-        target = f[f["copy/refs"][0]]
-        assert target.name == "/copy/x" and target[3] == 3
+        # Another copy of the same data follows for h5py, which gives it a name in the root group.
+        assert f[f["copy/refs"][0]][3] == 3
         assert f[f["alone"][0]][3] == 3 and not f["lost"][0]
 
 

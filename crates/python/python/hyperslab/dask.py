@@ -102,8 +102,12 @@ def to_hdf5(
         if temporary in file:
             del file[temporary]
         dataset = file.create_dataset(temporary, array.shape, array.dtype, chunks=chunk, **options)
-        for offset, data in finished(encoded, scheduler):
-            dataset._handle.write_chunk(offset, data, 0)
+        try:
+            for offset, data in finished(encoded, scheduler):
+                dataset._handle.write_chunk(offset, data, 0)
+        except BaseException:
+            del file[temporary]
+            raise
         file.move(temporary, name)
 
 

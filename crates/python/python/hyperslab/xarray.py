@@ -98,10 +98,14 @@ class HyperslabBackendEntrypoint(BackendEntrypoint):
 
 def to_netcdf(dataset: XarrayDataset, path: Any, mode: str = "w", group: str | None = None, encoding: Any = None, unlimited_dims: Any = None) -> None:
     """Write a dataset of xarray to a netCDF-4 file."""
-    file = netcdf_file(path, mode)
-    try:
-        store = store_of(file, group, mode)
-        dataset.dump_to_store(store, encoding=encoding, unlimited_dims=unlimited_dims)
-        store.sync()
-    finally:
-        file.close()
+    from .compat import installed_as_h5py
+
+    # xarray and h5netcdf import h5py while they write.
+    with installed_as_h5py():
+        file = netcdf_file(path, mode)
+        try:
+            store = store_of(file, group, mode)
+            dataset.dump_to_store(store, encoding=encoding, unlimited_dims=unlimited_dims)
+            store.sync()
+        finally:
+            file.close()
