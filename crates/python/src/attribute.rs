@@ -67,20 +67,20 @@ pub(crate) fn create(
     let file = object.containing_file().or_raise()?;
     let encoded = value.map(|value| Encoded::new(value, &datatype, &file)).transpose()?;
     py.detach(|| {
-        in_pool(|| match &encoded {
-            Some(encoded) => set(object, name, (&datatype, committed.as_ref()), &dataspace, encoded),
-            None => {
-                if object.has_attribute_named(&name.bytes)? {
-                    object.remove_attribute_named(&name.bytes)?;
-                }
-                object.create_attribute(&AttributeForm {
-                    name: &name.bytes,
-                    charset: name.charset,
-                    datatype: &datatype,
-                    committed: committed.as_ref(),
-                    dataspace: &dataspace,
-                })
+        in_pool(|| {
+            if let Some(encoded) = &encoded {
+                return set(object, name, (&datatype, committed.as_ref()), &dataspace, encoded);
             }
+            if object.has_attribute_named(&name.bytes)? {
+                object.remove_attribute_named(&name.bytes)?;
+            }
+            object.create_attribute(&AttributeForm {
+                name: &name.bytes,
+                charset: name.charset,
+                datatype: &datatype,
+                committed: committed.as_ref(),
+                dataspace: &dataspace,
+            })
         })
     })
     .or_raise()

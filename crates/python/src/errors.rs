@@ -72,8 +72,8 @@ pub(crate) fn raise(error: Error) -> PyErr {
     with_info(&error, exception(&error))
 }
 
-/// Returns the exception of a Python object that stores the bytes of the file; `None` if the error has
-/// another cause.
+/// Returns the exception of a Python object that stores the bytes of the file; `None` if the error
+/// has another cause.
 pub(crate) fn own_exception(error: &Error) -> Option<PyErr> {
     let own = error.io_error().and_then(std::io::Error::get_ref)?.downcast_ref::<PyErr>()?;
     Some(Python::attach(|py| own.clone_ref(py)))
@@ -135,8 +135,8 @@ pub(crate) trait OrRaise<T> {
     /// Returns the error of the result.
     fn or_raise(self) -> PyResult<T>;
 
-    /// Converts the error of the result to an exception that `make` makes from the text, if the caller's
-    /// arguments are the cause; else as [`or_raise`](Self::or_raise).
+    /// Converts the error of the result to an exception that `make` makes from the text, if the
+    /// caller's arguments are the cause; else as [`or_raise`](Self::or_raise).
     ///
     /// # Errors
     /// Returns the error of the result.

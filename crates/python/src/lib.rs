@@ -1,7 +1,7 @@
 //! The compiled core of the Python package hyperslab: handles of open files and their objects.
 //!
-//! `python/hyperslab/_hyperslab.pyi` describes the classes of this module. The public classes of the
-//! package are written in Python, in `python/hyperslab/`.
+//! `python/hyperslab/_hyperslab.pyi` describes the classes of this module. The public classes of
+//! the package are written in Python, in `python/hyperslab/`.
 #![deny(unsafe_code)]
 
 mod attribute;

@@ -31,7 +31,8 @@ pub(crate) fn in_pool<T: Send>(work: impl FnOnce() -> T + Send) -> T {
             Some((number, pool)) if *number == forks => Some(std::sync::Arc::clone(pool)),
             _ => {
                 let new = ThreadPoolBuilder::new().build().ok().map(std::sync::Arc::new);
-                // The old pool is leaked: its threads are gone, and its destructor would wait for them.
+                // The old pool is leaked: its threads are gone, and its destructor would wait for
+                // them.
                 std::mem::forget(pool.take());
                 *pool = new.clone().map(|new| (forks, new));
                 new

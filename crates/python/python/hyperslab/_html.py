@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 MAX_MEMBERS = 50
 PICTURE_PIXELS = 96
+NARROW_PIXELS = 8
 PICTURE_BYTES = 64 << 20
 
 
@@ -60,7 +61,9 @@ def picture(dset: Dataset) -> str:
     shape = dset.shape
     if shape is None or len(shape) != 2 or dset.dtype.kind not in "biuf" or 0 in shape or dset.nbytes > PICTURE_BYTES:
         return ""
-    steps = tuple(max(1, -(-size // PICTURE_PIXELS)) for size in shape)
+    # One step for both dimensions keeps the proportions; a narrow dimension has its own step.
+    step = -(-max(shape) // PICTURE_PIXELS)
+    steps = tuple(step if size >= NARROW_PIXELS * step else -(-size // PICTURE_PIXELS) for size in shape)
     values = np.asarray(dset[:: steps[0], :: steps[1]], dtype=np.float64)
     finite = values[np.isfinite(values)]
     low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0)
@@ -87,7 +90,12 @@ def group_html(group: Group) -> str:
     if not group:
         return "<b>Closed HDF5 group</b>"
     name = html.escape(group.name or "(anonymous)")
-    return f"<div><b>{name}</b> group ({len(group)} members){members(group, 2)}</div>"
+    return f"<div><b>{name}</b> group ({count(group)}){members(group, 2)}</div>"
+
+
+def count(group: Group) -> str:
+    """Return the number of members of a group as a text."""
+    return "1 member" if len(group) == 1 else f"{len(group)} members"
 
 
 def members(group: Group, levels: int) -> str:
@@ -103,7 +111,7 @@ def members(group: Group, levels: int) -> str:
         shown = html.escape(name)
         item = group.get(name)
         if isinstance(item, Group):
-            text = f"{shown} ({len(item)} members)"
+            text = f"{shown} ({count(item)})"
             if levels > 1:
                 text = f"<details open><summary>{text}</summary>{members(item, levels - 1)}</details>"
             lines.append(f"<li>{text}</li>")

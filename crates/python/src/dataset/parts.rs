@@ -7,10 +7,11 @@ use pyo3::prelude::*;
 use crate::errors::OrRaise;
 use crate::selection::Selection;
 
-/// The least number of bytes of a part.
-pub(super) const LEAST: usize = 64 << 20;
+/// The smallest size of a part in bytes.
+pub(super) const MIN_PART_BYTES: usize = 64 << 20;
 
-/// The parts of a read of a box of elements: ranges of coordinates in one dimension, whole chunks each.
+/// The parts of a read of a box of elements: ranges of coordinates in one dimension, of whole
+/// chunks each.
 #[derive(Debug)]
 pub(super) struct Parts {
     start: Vec<u64>,
@@ -29,7 +30,8 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    /// Returns the parts of a read of `length` bytes; `None` if the read is short or selects no box.
+    /// Returns the parts of a read of `length` bytes; `None` if the read is short or selects no
+    /// box.
     ///
     /// # Errors
     /// Raises an exception if the selection does not fit the shape.
@@ -38,7 +40,7 @@ impl Parts {
         selection: &Selection,
         length: usize,
     ) -> PyResult<Option<Self>> {
-        if length <= LEAST || !selection.is_plain() {
+        if length <= MIN_PART_BYTES || !selection.is_plain() {
             return Ok(None);
         }
         let region = selection.facade().as_region(selection.dims()).map_err(Into::into).or_raise()?;
@@ -50,7 +52,7 @@ impl Parts {
         let chunk = dataset.chunking().and_then(|chunking| chunking.shape.get(axis).copied());
         let chunk = chunk.unwrap_or(1).max(1);
         let bytes = (to_u64(length) / count).max(1);
-        let step = to_u64(LEAST).div_ceil(bytes).next_multiple_of(chunk);
+        let step = to_u64(MIN_PART_BYTES).div_ceil(bytes).next_multiple_of(chunk);
         let end = start.saturating_add(*count);
         let (next, count) = (*start, region.count.to_vec());
         Ok(Some(Self { start: region.start.to_vec(), count, axis, chunk, step, bytes, next, end }))

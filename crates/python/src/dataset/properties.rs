@@ -94,7 +94,8 @@ impl Dataset {
         filters.collect()
     }
 
-    /// Returns the fill value as an array without dimensions; `None` if it is undefined or the default.
+    /// Returns the fill value as an array without dimensions; `None` if it is undefined or the
+    /// default.
     #[getter]
     fn fill<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let facade = self.facade()?;

@@ -105,8 +105,8 @@ impl Dataset {
         read_as(&facade, selection.get(), &dtype, &form)
     }
 
-    /// Returns the selected texts in the form of Arrow: the positions of the texts, and the bytes of
-    /// all texts.
+    /// Returns the selected texts in the form of Arrow: the positions of the texts, and the bytes
+    /// of all texts.
     fn read_text<'py>(
         &self,
         py: Python<'py>,

@@ -78,7 +78,7 @@ impl Dataset {
                     match &element.heap {
                         None => facade.write_bytes(&part, &element.memory, &bytes)?,
                         Some(heap) => {
-                            facade.write_bytes_from(&part, &element.memory, &bytes, heap.clone())?
+                            facade.write_bytes_from(&part, &element.memory, &bytes, heap.clone())?;
                         }
                     }
                 }

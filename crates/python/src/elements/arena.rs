@@ -1,5 +1,7 @@
 //! The variable-length data of elements on their way between a file and Python objects.
 
+#![expect(clippy::disallowed_methods, reason = "descriptors are in memory, not in files")]
+
 use std::ops::Range;
 
 use hyperslab::datatype::convert::{ConvertError, HeapError, VariableSink, VariableSource};

@@ -106,7 +106,7 @@ impl Form {
             Kind::Sequence { item, dtype } => match memory::object(py, source)? {
                 None => arena.store(&[], 0, target).map_err(Into::into).or_raise()?,
                 Some(object) if object.is_none() => {
-                    arena.store(&[], 0, target).map_err(Into::into).or_raise()?
+                    arena.store(&[], 0, target).map_err(Into::into).or_raise()?;
                 }
                 Some(object) => {
                     let array = as_items(&object, dtype.bind(py))?;

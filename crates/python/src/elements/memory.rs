@@ -30,6 +30,7 @@ fn memory(array: &Bound<'_, PyAny>) -> PyResult<(*mut u8, usize)> {
 /// The caller must not use the slice after the array is gone, and no other slice of the same array
 /// at the same time. Python code that changes the array during a call races with the call, as with
 /// every NumPy function that releases the interpreter.
+#[expect(clippy::mut_from_ref, reason = "the memory belongs to NumPy, and the object refers to it")]
 pub(crate) fn bytes_mut<'a>(array: &'a Bound<'_, PyAny>) -> PyResult<&'a mut [u8]> {
     let flags = array.getattr(pyo3::intern!(array.py(), "flags"))?;
     if !flags.getattr(pyo3::intern!(array.py(), "writeable"))?.extract::<bool>()? {

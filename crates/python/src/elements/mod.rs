@@ -50,12 +50,11 @@ pub(crate) fn to_array<'py>(
     dtype: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let own;
-    let dtype = match dtype {
-        Some(dtype) => dtype,
-        None => {
-            own = to_dtype(py, stored.datatype())?;
-            &own
-        }
+    let dtype = if let Some(dtype) = dtype {
+        dtype
+    } else {
+        own = to_dtype(py, stored.datatype())?;
+        &own
     };
     let form = Form::new(dtype, stored.datatype())?;
     let array = empty(py, shape, dtype)?;

@@ -147,13 +147,14 @@ pub(super) fn load_all(
     let mut failed = false;
     for (at, slot) in source.chunks_exact(PACKED_BYTES).enumerate() {
         let mut found = StaticString { size: 0, bytes: std::ptr::null() };
+        let (load, slot) = (allocator.functions.load, slot.as_ptr().cast());
         // SAFETY: `slot` is an element of an array of the dtype of the allocator.
-        let status =
-            unsafe { (allocator.functions.load)(allocator.allocator, slot.as_ptr().cast(), &raw mut found) };
+        let status = unsafe { load(allocator.allocator, slot, &raw mut found) };
         match status {
             0 if found.size > 0 => {
                 // SAFETY: NumPy returned the position of a text, which lives as long as the lock.
-                store(at, unsafe { std::slice::from_raw_parts(found.bytes.cast(), found.size) });
+                let text = unsafe { std::slice::from_raw_parts(found.bytes.cast(), found.size) };
+                store(at, text);
             }
             0 | 1 => store(at, &[]),
             _ => {

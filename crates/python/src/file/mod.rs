@@ -161,17 +161,15 @@ impl File {
         let path = names::path(path)?;
         let name = path.display().to_string();
         let open = registry::identity_of(&path).and_then(|identity| registry::find(&identity));
-        let shared = match open {
-            Some(open) => share(open, mode, &options)?,
-            None => {
-                let file = open_new(py, &path, mode, &options)?;
-                let identity = match &options.driver {
-                    DriverChoice::Core { backing_store: false, .. } => None,
-                    _ => registry::identity_of(&path),
-                };
-                Shared::add_locked(file, identity, mode != Mode::Read, swmr, &name, options.locking()?)
-            }
+        if let Some(open) = open {
+            return Self::of(share(open, mode, &options)?, name, &options);
+        }
+        let file = open_new(py, &path, mode, &options)?;
+        let identity = match &options.driver {
+            DriverChoice::Core { backing_store: false, .. } => None,
+            _ => registry::identity_of(&path),
         };
+        let shared = Shared::add_locked(file, identity, mode != Mode::Read, swmr, &name, options.locking()?);
         Self::of(shared, name, &options)
     }
 

@@ -122,12 +122,12 @@ impl Group {
         py.detach(|| {
             let texts =
                 (std::str::from_utf8(&name.bytes), std::str::from_utf8(&file), std::str::from_utf8(&target));
-            in_pool(|| match texts {
-                (Ok(text), Ok(file), Ok(target)) => group.link_external(text, file, target),
-                _ => {
-                    let target = LinkTarget::External { file: file.clone(), path: target.clone() };
-                    group.by_bytes().insert(&name.bytes, name.charset, target)
+            in_pool(|| {
+                if let (Ok(text), Ok(file), Ok(target)) = texts {
+                    return group.link_external(text, file, target);
                 }
+                let target = LinkTarget::External { file: file.clone(), path: target.clone() };
+                group.by_bytes().insert(&name.bytes, name.charset, target)
             })
         })
         .or_raise_as(os_error)

@@ -13,7 +13,7 @@ use pyo3::types::{PyEllipsis, PySlice, PyString, PyTuple};
 use super::{Dims, Selection};
 use crate::errors::OrRaise;
 
-/// Whether subscripts that h5py refuses are errors: index lists in another order than ascending,
+/// True if subscripts that h5py refuses are errors: index lists in another order than ascending,
 /// several lists, and negative steps.
 static STRICT: AtomicBool = AtomicBool::new(false);
 
@@ -71,7 +71,7 @@ impl Selection {
         {
             return Ok(Parsed::Mask(mask));
         }
-        if items.iter().any(|item| item.is_none()) {
+        if items.iter().any(PyAnyMethods::is_none) {
             return Err(PyTypeError::new_err("newaxis (None) is not supported in a subscript of a dataset"));
         }
         let ellipses = items.iter().filter(|item| item.is(PyEllipsis::get(item.py()))).count();
@@ -239,7 +239,7 @@ impl Item {
 
     fn slice(slice: &Bound<'_, PySlice>, size: u64) -> PyResult<Self> {
         let indices = slice.indices(isize::try_from(size)?)?;
-        let count = to_u64(usize::try_from(indices.slicelength)?);
+        let count = to_u64(indices.slicelength);
         let step = to_u64(indices.step.unsigned_abs());
         let first = u64::try_from(indices.start).unwrap_or(0); // A start of -1 belongs to an empty slice.
         if indices.step >= 0 {

@@ -223,16 +223,20 @@ fn reference_dtype(py: Python<'_>, kind: Reference) -> PyResult<Bound<'_, PyAny>
 
 /// Returns the value of stored bytes of an integer datatype.
 pub(super) fn integer_value(base: &Datatype, bytes: &[u8]) -> PyResult<i128> {
-    let memory = match &base.class {
-        DatatypeClass::FixedPoint(FixedPoint { signed: false, .. }) => Datatype::u64(ByteOrder::LittleEndian),
-        _ => Datatype::i64(ByteOrder::LittleEndian),
+    if let DatatypeClass::FixedPoint(FixedPoint { signed: false, .. }) = &base.class {
+        return number::<u64>(base, bytes).map(i128::from);
+    }
+    number::<i64>(base, bytes).map(i128::from)
+}
+
+/// Converts stored bytes of an integer datatype to a Rust number.
+fn number<T: hyperslab::H5Type>(base: &Datatype, bytes: &[u8]) -> PyResult<T> {
+    let convert = || {
+        let conversion = hyperslab::datatype::convert::Conversion::new(base, &T::datatype())?;
+        let mut value = vec![0; T::SIZE];
+        conversion.convert(bytes, &mut value, 1)?;
+        T::from_bytes(&value)
     };
-    let mut value = [0; 8];
-    let conversion = hyperslab::datatype::convert::Conversion::new(base, &memory);
-    let converted = conversion.and_then(|conversion| conversion.convert(bytes, &mut value, 1));
-    converted.map_err(|error| crate::errors::raise(error.into()))?;
-    Ok(match &memory.class {
-        DatatypeClass::FixedPoint(FixedPoint { signed: false, .. }) => i128::from(u64::from_le_bytes(value)),
-        _ => i128::from(i64::from_le_bytes(value)),
-    })
+    let values = convert().map_err(|error| crate::errors::raise(error.into()))?;
+    values.into_iter().next().ok_or_else(|| none("enumeration without a value"))
 }

@@ -16,6 +16,8 @@ const LEVELS: &[(&str, &[&str])] = &[
     ("derive", &[]),
     ("check", &["exact", "vfd", "dataspace", "datatype", "filter", "format", "engine"]),
     ("capi", &["exact", "hyperslab"]),
+    ("python", &["exact", "hyperslab"]),
+    ("python", &["exact", "hyperslab"]),
     ("cli", &["exact", "hyperslab", "check", "format"]),
     ("python", &["hyperslab"]),
     ("testkit", &[]),

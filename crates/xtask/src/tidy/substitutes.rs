@@ -32,6 +32,7 @@ const CEILINGS: &[(&str, [usize; 3])] = &[
     ("filter", [35, 5, 17]),
     ("format", [7, 0, 0]),
     ("hyperslab", [6, 0, 2]),
+    ("python", [14, 1, 9]),
     ("vfd", [5, 0, 3]),
 ];
 

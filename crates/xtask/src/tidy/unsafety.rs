@@ -8,6 +8,9 @@ use super::source::{File, Tree, is_word};
 /// The modules that may contain `unsafe`: files, or folders with a closing `/`.
 const MODULES: &[&str] = &[
     "crates/dataspace/src/scatter/",
+    "crates/python/src/dataset/buffer.rs",
+    "crates/python/src/elements/memory.rs",
+    "crates/python/src/elements/numpy_strings.rs",
     "crates/vfd/src/mmap.rs",
     "crates/capi/src/asynchronous.rs",
     "crates/capi/src/convert/heap.rs",
