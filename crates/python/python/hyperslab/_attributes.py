@@ -10,7 +10,7 @@ import numpy as np
 from . import _hyperslab as core
 from ._base import HLObject, MutableMappingHDF5, handle_of
 from ._datatype import datatype_handle
-from ._dtypes import check_string_dtype, check_vlen_dtype, guess_dtype, string_dtype
+from ._dtypes import check_ref_dtype, check_string_dtype, check_vlen_dtype, guess_dtype, string_dtype
 from ._empty import Empty
 from ._strings import decode_array, stores_text, text_array
 
@@ -142,7 +142,7 @@ def as_attribute(data: Any, dt: np.dtype[Any] | None) -> tuple[np.ndarray[Any, A
             dt = array.dtype
             if dt.kind == "U" and not isinstance(data, (np.ndarray, np.generic)):
                 dt = string_dtype()
-            elif dt.kind == "O" and check_vlen_dtype(dt) is None and (dt.metadata or {}).get("ref") is None:
+            elif dt.kind == "O" and check_vlen_dtype(dt) is None and check_ref_dtype(dt) is None:
                 dt = object_dtype(array)
             elif dt.kind != "T":
                 return array, dt

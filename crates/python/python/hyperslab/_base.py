@@ -104,6 +104,8 @@ class HLObject:
 class KeysViewHDF5(KeysView[str]):
     """The names of a group or of attributes."""
 
+    _mapping: Mapping[str, Any]
+
     def __str__(self) -> str:
         return f"<KeysViewHDF5 {list(self)}>"
 
@@ -115,6 +117,8 @@ class KeysViewHDF5(KeysView[str]):
 
 class ValuesViewHDF5(ValuesView[Any]):
     """The members of a group or the values of attributes."""
+
+    _mapping: Mapping[str, Any]
 
     def __contains__(self, value: object) -> bool:
         return any(self._mapping.get(key) == value for key in self._mapping)
@@ -130,6 +134,8 @@ class ValuesViewHDF5(ValuesView[Any]):
 
 class ItemsViewHDF5(ItemsView[str, Any]):
     """The names and members of a group, or the names and values of attributes."""
+
+    _mapping: Mapping[str, Any]
 
     def __contains__(self, item: object) -> bool:
         if not isinstance(item, tuple) or len(item) != 2:
@@ -153,11 +159,11 @@ class MappingHDF5(Mapping[str, Any]):
         """Return a view of the names."""
         return KeysViewHDF5(self)
 
-    def values(self) -> ValuesViewHDF5:  # type: ignore[override]
+    def values(self) -> ValuesViewHDF5:
         """Return a view of the values."""
         return ValuesViewHDF5(self)
 
-    def items(self) -> ItemsViewHDF5:  # type: ignore[override]
+    def items(self) -> ItemsViewHDF5:
         """Return a view of names and values."""
         return ItemsViewHDF5(self)
 

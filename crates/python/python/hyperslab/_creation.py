@@ -102,7 +102,9 @@ def layout(options: dict[str, Any], shape: tuple[int, ...], given: dict[str, Any
         raise ValueError('"chunks" must have same rank as dataset shape')
     if any(n < 1 for n in chunks):
         raise ValueError("All chunk dimensions must be positive")
-    limits = shape if maxshape is None else tuple(None if m is None else max(m, n) for m, n in zip(maxshape, shape, strict=True))
+    limits: tuple[int | None, ...] = shape
+    if maxshape is not None:
+        limits = tuple(None if m is None else max(m, n) for m, n in zip(maxshape, shape, strict=True))
     if any(limit is not None and chunk > limit for chunk, limit in zip(chunks, limits, strict=True)):
         raise ValueError(
             "Chunk shape must not be greater than data shape in any dimension. "

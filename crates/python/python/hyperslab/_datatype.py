@@ -24,7 +24,7 @@ class Datatype(HLObject):
         """The NumPy dtype of elements of the datatype."""
         handle = self._handle
         kind = handle if isinstance(handle, core.Type) else handle.committed_type
-        return kind.dtype  # type: ignore[no-any-return]
+        return kind.dtype
 
     def __bool__(self) -> bool:
         return isinstance(self._handle, core.Type) or bool(self._handle.is_open)

@@ -35,6 +35,11 @@ def string_dtype(encoding: str = "utf-8", length: int | None = None) -> np.dtype
     return np.dtype("O", metadata={"vlen": bytes if encoding == "ascii" else str})
 
 
+def _metadata(dt: Any) -> dict[str, Any]:
+    """Return the metadata of a dtype."""
+    return dict(getattr(dt, "metadata", None) or {})
+
+
 def check_string_dtype(dt: np.dtype[Any]) -> string_info | None:
     """Return encoding and length of a string dtype; None for another dtype."""
     vlen = check_vlen_dtype(dt)
@@ -45,8 +50,7 @@ def check_string_dtype(dt: np.dtype[Any]) -> string_info | None:
     if dt.kind == "T":
         return string_info("utf-8", None)
     if dt.kind == "S":
-        encoding = (dt.metadata or {}).get("h5py_encoding", "ascii")
-        return string_info(encoding, dt.itemsize)
+        return string_info(_metadata(dt).get("h5py_encoding", "ascii"), dt.itemsize)
     return None
 
 
@@ -57,12 +61,12 @@ def vlen_dtype(basetype: Any) -> np.dtype[Any]:
 
 def check_vlen_dtype(dt: Any) -> Any:
     """Return the dtype of the items of a sequence dtype; None for another dtype."""
-    return (getattr(dt, "metadata", None) or {}).get("vlen")
+    return _metadata(dt).get("vlen")
 
 
 def enum_dtype(values_dict: dict[str, int], basetype: Any = np.uint8) -> np.dtype[Any]:
     """Return a dtype for an enumeration: a dict of names and integer values."""
-    dt = np.dtype(basetype)
+    dt: np.dtype[Any] = np.dtype(basetype)
     if not np.issubdtype(dt, np.integer):
         raise TypeError("Only integer types can be used as enums")
     return np.dtype(dt, metadata={"enum": values_dict})
@@ -70,12 +74,12 @@ def enum_dtype(values_dict: dict[str, int], basetype: Any = np.uint8) -> np.dtyp
 
 def check_enum_dtype(dt: Any) -> dict[str, int] | None:
     """Return the names and values of an enumeration dtype; None for another dtype."""
-    return (getattr(dt, "metadata", None) or {}).get("enum")
+    return _metadata(dt).get("enum")
 
 
 def opaque_dtype(np_dtype: Any) -> np.dtype[Any]:
     """Return a dtype whose elements HDF5 stores as opaque bytes, with a tag that names the dtype."""
-    dt = np.dtype(np_dtype)
+    dt: np.dtype[Any] = np.dtype(np_dtype)
     if np.issubdtype(dt, np.object_):
         raise TypeError("Cannot store numpy object arrays as opaque data")
     if dt.names is not None:
@@ -89,7 +93,7 @@ def opaque_dtype(np_dtype: Any) -> np.dtype[Any]:
 
 def check_opaque_dtype(dt: Any) -> bool:
     """Return whether a dtype is stored as opaque bytes."""
-    return bool((getattr(dt, "metadata", None) or {}).get("h5py_opaque", False))
+    return bool(_metadata(dt).get("h5py_opaque", False))
 
 
 ref_dtype: np.dtype[Any] = np.dtype("O", metadata={"ref": Reference})
@@ -98,7 +102,7 @@ regionref_dtype: np.dtype[Any] = np.dtype("O", metadata={"ref": RegionReference}
 
 def check_ref_dtype(dt: Any) -> type | None:
     """Return the class of the references of a dtype; None for another dtype."""
-    return (getattr(dt, "metadata", None) or {}).get("ref")
+    return _metadata(dt).get("ref")
 
 
 def special_dtype(**kwds: Any) -> np.dtype[Any]:
@@ -128,7 +132,7 @@ def check_dtype(**kwds: Any) -> Any:
     name, dt = kwds.popitem()
     if name not in ("vlen", "enum", "ref"):
         raise TypeError(f"Unknown special type {name!r}")
-    return (getattr(dt, "metadata", None) or {}).get(name)
+    return _metadata(dt).get(name)
 
 
 def has_objects(dt: np.dtype[Any]) -> bool:

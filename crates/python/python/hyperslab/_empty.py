@@ -19,7 +19,7 @@ class Empty:
     size = None
 
     def __init__(self, dtype: Any) -> None:
-        self._dtype = np.dtype(dtype)
+        self._dtype: np.dtype[Any] = np.dtype(dtype)
 
     @property
     def dtype(self) -> np.dtype[Any]:

@@ -81,10 +81,9 @@ class File(Group):
     @classmethod
     def in_memory(cls, file_image: bytes | None = None, **kwargs: Any) -> File:
         """Create a file in memory, or open the bytes of a file."""
-        options: dict[str, Any] = {}
         kwargs.pop("block_size", None)
         if file_image is not None:
-            return cls(core.File.open_image(bytes(file_image), "r+", options))
+            return cls(core.File.open_image(bytes(file_image), "r+", {}))
         return cls("memory file", "w", driver="core", backing_store=False, **kwargs)
 
     # ------------------------------------------------------------ properties

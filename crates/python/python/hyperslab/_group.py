@@ -297,9 +297,11 @@ def plan(shape: Any, dtype: Any, data: Any) -> tuple[np.ndarray[Any, Any] | None
     """Return the array, the dtype and the shape of a new dataset."""
     dt = dtype.dtype if datatype_handle(dtype) is not None else None if dtype is None else np.dtype(dtype)
     if isinstance(data, Empty) or (data is None and shape is None):
-        if data is None and dt is None:
+        if dt is None and isinstance(data, Empty):
+            dt = data.dtype
+        if dt is None:
             raise TypeError("One of data, shape or dtype must be specified")
-        return None, dt if dt is not None else data.dtype, None if shape is None else as_shape(shape)
+        return None, dt, None if shape is None else as_shape(shape)
     if data is None:
         if dt is None:
             warnings.warn("Creating a dataset without passing data or dtype is deprecated", H5pyDeprecationWarning, stacklevel=3)

@@ -5,10 +5,16 @@ interface.
 """
 
 from collections.abc import Callable
-from typing import Any, Literal, Self, TypedDict, final
+from typing import Any, Literal, Self, TypedDict, final, type_check_only
 
 import numpy as np
 import numpy.typing as npt
+from typing_extensions import disjoint_base
+
+__all__ = [
+    "Attribute", "Dataset", "ErrorInfo", "File", "Group", "Object", "Reference", "RegionReference", "Selection", "Type",
+    "__version__", "after_fork", "close_all", "filters_available", "is_hdf5", "open_files", "set_strict",
+]  # fmt: skip
 
 __version__: str
 
@@ -152,6 +158,7 @@ class Selection:
 
 # ---------------------------------------------------------------- files
 
+@type_check_only
 class FileOptions(TypedDict, total=False):
     driver: str | None  # None, "sec2", "stdio", "core", "family", "split", "mmap"
     backing_store: bool
@@ -221,6 +228,7 @@ class File:
 
 # ---------------------------------------------------------------- objects
 
+@disjoint_base
 class Object:
     """A handle of an object: a group, a dataset or a committed datatype."""
 
@@ -241,8 +249,15 @@ class Object:
     @property
     def modified(self) -> int | None: ...
     def same(self, other: Object) -> bool: ...
+    @property
+    def number(self) -> tuple[int, int]:
+        """A number of the file and one of the object: handles of the same object have the same numbers."""
+    @property
+    def committed_type(self) -> Type:
+        """The datatype of a committed datatype."""
     def reference(self) -> Reference: ...
-    def comment(self) -> str | None: ...
+    def comment(self) -> bytes | None: ...
+    def set_comment(self, text: str) -> None: ...
     # attributes, in the order of creation if it is tracked, else by name
     def attribute_names(self) -> list[str]: ...
     def attribute_count(self) -> int: ...
@@ -271,10 +286,13 @@ class Attribute:
     def committed(self) -> Object | None: ...
     @property
     def creation_order(self) -> int | None: ...
+    @property
+    def storage_size(self) -> int: ...
     def read(self, dtype: np.dtype[Any] | None = None) -> npt.NDArray[Any]:
         """Return an array of the shape of the attribute. Texts of variable length are ``bytes`` objects."""
     def write(self, value: npt.NDArray[Any]) -> None: ...
 
+@final
 class Group(Object):
     def get(self, path: str | bytes) -> Object:
         """Return the object at a path; raises KeyError."""
@@ -285,7 +303,7 @@ class Group(Object):
     def order_tracked(self) -> bool: ...
     def link(self, path: str | bytes) -> tuple[Any, ...] | None:
         """Return ("hard",), ("soft", path), ("external", file, path), ("user", class) of the last link of the path."""
-    def create_group(self, path: str | bytes | None, track_order: bool) -> Group:
+    def create_group(self, path: str | bytes | None, track_order: bool = False) -> Group:
         """Create a group, and the groups on the way to it. A path of None makes a group without a link."""
     def create_dataset(
         self, path: str | bytes | None, type: Type | Object, shape: tuple[int, ...] | None, options: DatasetOptions
@@ -298,15 +316,16 @@ class Group(Object):
     def move(self, source: str | bytes, target: str | bytes) -> None: ...
     def copy(
         self, source: Object, path: str | bytes, *,
-        shallow: bool, expand_soft: bool, expand_external: bool, expand_refs: bool, without_attrs: bool,
+        shallow: bool = False, expand_soft: bool = False, expand_external: bool = False, expand_refs: bool = False,
+        without_attrs: bool = False,
     ) -> None: ...
     def dereference(self, reference: Reference | RegionReference) -> Object: ...
-    def dereference_name(self, reference: Reference | RegionReference) -> str | None: ...
     def region(self, reference: RegionReference) -> Selection: ...
     def visit(self, function: Callable[[str, Object | None], Any], links: bool) -> Any:
         """Call ``function`` with path and object of all objects below the group, each once (``links``: all
         links, without objects), until a call returns a value other than None; return the value."""
 
+@type_check_only
 class DatasetOptions(TypedDict, total=False):
     maxshape: tuple[int | None, ...] | None
     chunks: tuple[int, ...] | Literal[True] | None
@@ -326,6 +345,7 @@ class DatasetOptions(TypedDict, total=False):
     virtual_sources: list[tuple[Selection, str, str, Selection]]  # selection, file, dataset, source selection
     density_of: Any
 
+@final
 class Dataset(Object):
     @property
     def shape(self) -> tuple[int, ...] | None: ...
@@ -390,7 +410,7 @@ class Dataset(Object):
         """Return the stored chunk of a number; None if there are fewer chunks."""
     def chunk_at(self, coordinates: tuple[int, ...]) -> tuple[tuple[int, ...], int, int, int] | None: ...
     def read_chunk(self, coordinates: tuple[int, ...]) -> tuple[int, bytes]: ...
-    def write_chunk(self, coordinates: tuple[int, ...], data: Any, filter_mask: int) -> None: ...
+    def write_chunk(self, coordinates: tuple[int, ...], data: Any, filter_mask: int = 0) -> None: ...
     # dimension scales
     def scale_name(self) -> str | None:
         """The name of the dimension scale that the dataset is; None if it is none."""
@@ -400,6 +420,7 @@ class Dataset(Object):
     def scales(self, axis: int) -> list[Dataset]: ...
     def attach_scale(self, axis: int, scale: Dataset) -> None: ...
     def detach_scale(self, axis: int, scale: Dataset) -> None: ...
+    def is_scale_attached(self, axis: int, scale: Dataset) -> bool: ...
     # sparse datasets (structured chunks)
     def sparse_defined(self, selection: Selection) -> npt.NDArray[np.uint64]:
         """Return the coordinates of the defined elements of a selection, as an array (count, rank)."""
@@ -408,8 +429,8 @@ class Dataset(Object):
         """Return coordinates and values of the defined elements of a selection."""
     def sparse_write(self, coordinates: npt.NDArray[np.uint64], values: npt.NDArray[Any]) -> None: ...
     def sparse_erase(self, selection: Selection) -> None: ...
-    def sparse_read_csr(self, first: int, last: int, index: np.dtype[Any]) -> tuple[Any, Any, Any]:
+    def sparse_read_csr(self, first: int, last: int) -> tuple[Any, Any, Any]:
         """Return starts, indices and values of rows of a matrix, as CSR."""
-    def sparse_read_csc(self, index: np.dtype[Any]) -> tuple[Any, Any, Any]: ...
+    def sparse_read_csc(self) -> tuple[Any, Any, Any]: ...
     def sparse_write_csr(self, first_row: int, starts: Any, indices: Any, values: Any) -> None: ...
     def sparse_write_csc(self, starts: Any, indices: Any, values: Any) -> None: ...

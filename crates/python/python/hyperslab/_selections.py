@@ -112,8 +112,8 @@ def with_blocks(args: Any, shape: tuple[int, ...]) -> core.Selection:
             parts.append((int(item) + (size if item < 0 else 0), 1, 1, 1))
         else:
             raise TypeError(f"the subscript {item!r} cannot be combined with MultiBlockSlice")
-    start, stride, count, block = (list(values) for values in zip(*parts, strict=True))
-    return core.Selection.hyperslab(start, stride, count, block, shape)
+    starts, strides, counts, blocks = (list(values) for values in zip(*parts, strict=True))
+    return core.Selection.hyperslab(starts, strides, counts, blocks, shape)
 
 
 class ChunkIterator:

@@ -59,7 +59,7 @@ class AsTypeView(AbstractView):
 
     def __init__(self, dset: Dataset, dtype: Any) -> None:
         super().__init__(dset)
-        self._dtype = np.dtype(dtype)
+        self._dtype: np.dtype[Any] = np.dtype(dtype)
         if self._dtype.kind == "T" and check_string_dtype(dset.dtype) is None:
             raise TypeError("dset.astype(StringDType()) can only be used on datasets with an HDF5 string datatype")
 
@@ -69,7 +69,7 @@ class AsTypeView(AbstractView):
         return self._dtype
 
     def __getitem__(self, args: Any) -> Any:
-        return self._dset.__getitem__(args, new_dtype=self._dtype)
+        return self._dset.__getitem__(args, self._dtype)
 
 
 class AsStrView(AbstractView):
@@ -119,7 +119,7 @@ class FieldsView(AbstractView):
         return self.read_dtype
 
     def __getitem__(self, args: Any) -> Any:
-        data = self._dset.__getitem__(args, new_dtype=self.read_dtype)
+        data = self._dset.__getitem__(args, self.read_dtype)
         return data if self.extract_field is None else data[self.extract_field]
 
 

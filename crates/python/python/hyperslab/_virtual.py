@@ -70,7 +70,9 @@ def select(key: Any, shape: tuple[int, ...]) -> core.Selection:
     items = expand(key, len(shape))
     if not any(isinstance(item, slice) and item.stop == UNLIMITED for item in items):
         return core.Selection.parse(key, shape)
-    start, stride, count = [], [], []
+    start: list[int] = []
+    stride: list[int] = []
+    count: list[int | None] = []
     for item, size in zip(items, shape, strict=True):
         if isinstance(item, slice) and item.stop == UNLIMITED:
             start.append(item.start or 0)
@@ -86,9 +88,7 @@ def select(key: Any, shape: tuple[int, ...]) -> core.Selection:
             stride.append(1)
             count.append(1)
     if stride.count(1) == len(stride):
-        blocks = [1 if n is not None else None for n in count]
-        whole = [n if n is not None else 1 for n in count]
-        return core.Selection.hyperslab(start, stride, [1 if n is not None else 1 for n in count], [n if b is not None else None for n, b in zip(whole, blocks, strict=True)], shape)
+        return core.Selection.hyperslab(start, stride, [1] * len(count), count, shape)
     return core.Selection.hyperslab(start, stride, count, None, shape)
 
 

@@ -88,10 +88,10 @@ def to_hdf5(
             raise ValueError("the blocks of the array differ in size: call array.rechunk() first")
     import itertools
 
-    import dask
+    from dask.delayed import delayed
 
     encoded = [
-        (tuple(at * n for at, n in zip(index, chunk, strict=True)), dask.delayed(encode_chunk)(block, chunk, array.dtype, filters))
+        (tuple(at * n for at, n in zip(index, chunk, strict=True)), delayed(encode_chunk)(block, chunk, array.dtype, filters))
         for index, block in zip(
             itertools.product(*(range(len(sizes)) for sizes in array.chunks)), array.to_delayed().ravel(), strict=True
         )
@@ -102,21 +102,25 @@ def to_hdf5(
         if temporary in file:
             del file[temporary]
         dataset = file.create_dataset(temporary, array.shape, array.dtype, chunks=chunk, **options)
-        for offset, data in finished(encoded, scheduler):
-            dataset._handle.write_chunk(offset, data, 0)
+        try:
+            for offset, data in finished(encoded, scheduler):
+                dataset._handle.write_chunk(offset, data, 0)
+        except BaseException:
+            del file[temporary]
+            raise
         file.move(temporary, name)
 
 
 def finished(tasks: list[Any], scheduler: Any) -> Any:
     """Yield the results of tasks as they become ready: with a client of dask.distributed, or in batches."""
-    import dask
+    from dask.base import compute
 
     client = scheduler if hasattr(scheduler, "compute") else None
     if client is None:
         for first in range(0, len(tasks), 64):
             part = tasks[first : first + 64]
             options = {} if scheduler is None else {"scheduler": scheduler}
-            results = dask.compute(*(task for _, task in part), **options)
+            results = compute(*(task for _, task in part), **options)
             yield from zip((offset for offset, _ in part), results, strict=True)
         return
     from dask.distributed import as_completed

@@ -64,7 +64,7 @@ class HyperslabBackendEntrypoint(BackendEntrypoint):
     def _store(self, source: Any, group: str | None, **options: Any) -> H5NetCDFStore:
         return store_of(netcdf_file(source, "r", **options), group, "r")
 
-    def open_dataset(  # type: ignore[override]
+    def open_dataset(
         self, filename_or_obj: Any, *, mask_and_scale: Any = True, decode_times: Any = True, concat_characters: Any = True,
         decode_coords: Any = True, drop_variables: str | Iterable[str] | None = None, use_cftime: Any = None,
         decode_timedelta: Any = None, group: str | None = None, phony_dims: str | None = "access",
@@ -78,7 +78,7 @@ class HyperslabBackendEntrypoint(BackendEntrypoint):
             decode_timedelta=decode_timedelta,
         )  # fmt: skip
 
-    def open_groups_as_dict(self, filename_or_obj: Any, **options: Any) -> dict[str, XarrayDataset]:  # type: ignore[override]
+    def open_groups_as_dict(self, filename_or_obj: Any, **options: Any) -> dict[str, XarrayDataset]:
         """Open all groups of a file."""
         file = netcdf_file(filename_or_obj, "r", phony_dims="access")
         paths = ["/"]
@@ -91,17 +91,21 @@ class HyperslabBackendEntrypoint(BackendEntrypoint):
         file.close()
         return {path: self.open_dataset(filename_or_obj, group=path, **options) for path in paths}
 
-    def open_datatree(self, filename_or_obj: Any, **options: Any) -> DataTree:  # type: ignore[override]
+    def open_datatree(self, filename_or_obj: Any, **options: Any) -> DataTree:
         """Open a file as a tree of datasets."""
         return xarray.DataTree.from_dict(self.open_groups_as_dict(filename_or_obj, **options))
 
 
 def to_netcdf(dataset: XarrayDataset, path: Any, mode: str = "w", group: str | None = None, encoding: Any = None, unlimited_dims: Any = None) -> None:
     """Write a dataset of xarray to a netCDF-4 file."""
-    file = netcdf_file(path, mode)
-    try:
-        store = store_of(file, group, mode)
-        dataset.dump_to_store(store, encoding=encoding, unlimited_dims=unlimited_dims)
-        store.sync()
-    finally:
-        file.close()
+    from .compat import installed_as_h5py
+
+    # xarray and h5netcdf import h5py while they write.
+    with installed_as_h5py():
+        file = netcdf_file(path, mode)
+        try:
+            store = store_of(file, group, mode)
+            dataset.dump_to_store(store, encoding=encoding, unlimited_dims=unlimited_dims)
+            store.sync()
+        finally:
+            file.close()

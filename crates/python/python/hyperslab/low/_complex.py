@@ -21,7 +21,7 @@ def complex_compat_dtype(complex_dtype: Any) -> np.dtype[Any]:
 
 def check_complex_dtype(dt: Any) -> np.dtype[Any] | None:
     """Return the complex dtype that a dtype stores; None for other dtypes."""
-    dtype = np.dtype(dt)
+    dtype: np.dtype[Any] = np.dtype(dt)
     if dtype.kind == "c":
         return dtype
     if dtype.names is None or dtype.fields is None or dtype.names != tuple(get_config().complex_names):

@@ -40,7 +40,7 @@ def _float(d: dict[str, Any]) -> bytes:
 
 
 def _time(d: dict[str, Any]) -> bytes:
-    return _head(2, _order_bit(d["order"]), d["size"]) + (8 * d["size"]).to_bytes(2, "little")
+    return _head(2, _order_bit(d["order"]), d["size"]) + _two_bytes(8 * d["size"])
 
 
 def _string(d: dict[str, Any]) -> bytes:
