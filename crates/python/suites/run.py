@@ -22,7 +22,7 @@ from pathlib import Path
 # The source archive of a suite (None: the tests lie in the installed package), and its tests.
 SUITES = {
     "h5py": (None, ["h5py/tests"]),
-    "h5netcdf": (None, ["--pyargs", "h5netcdf.tests.test_h5netcdf"]),
+    "h5netcdf": (None, ["--pyargs", "h5netcdf.tests"]),
     "xarray": (None, ["--pyargs", "xarray.tests.test_backends", "-k", "H5NetCDF or H5netcdf"]),
     "anndata": ("anndata==0.12.19", ["tests/test_readwrite.py", "tests/test_io_elementwise.py", "tests/test_backed_sparse.py",
                                      "tests/test_backed_hdf5.py", "tests/test_io_backwards_compat.py", "tests/test_concatenate_disk.py"]),
@@ -75,11 +75,14 @@ def run(suite: str, work: Path, stock: bool, expression: str | None) -> dict[str
         folder.mkdir(exist_ok=True)
     pytest = ["pytest", "-q", "-rA", "--tb=short", "-p", "no:cacheprovider", "-n", "2", "--timeout", "120", "--continue-on-collection-errors"]
     command = [sys.executable, "-m"]
-    plugin = ["hyperslab.as_h5py", "-m"] if not stock and suite != "h5py" else []
+    # A plugin reaches the processes of pytest-xdist too.
+    plugin = ["-p", "as_h5py_plugin"] if not stock and suite != "h5py" else []
+    (work / "plugins").mkdir(exist_ok=True)
+    (work / "plugins" / "as_h5py_plugin.py").write_text("from hyperslab.compat import install_as_h5py\n\ninstall_as_h5py()\n")
     options = ["-k", expression] if expression else []
-    environment = {**os.environ, "PYTHONPATH": str(folder)}
+    environment = {**os.environ, "PYTHONPATH": f"{folder}{os.pathsep}{work / 'plugins'}"}
     done = subprocess.run(
-        [*command, *plugin, *pytest, *tests, *options], cwd=folder, env=environment, capture_output=True, text=True, check=False
+        [*command, *pytest, *plugin, *tests, *options], cwd=folder, env=environment, capture_output=True, text=True, check=False
     )
     (work / f"{suite}{'-stock' if stock else ''}.log").write_text(done.stdout + done.stderr)
     found = (RESULT.match(line) for line in done.stdout.splitlines())
