@@ -99,6 +99,14 @@ fn attach_info(py: Python<'_>, exception: PyErr, info: ErrorInfo) -> PyErr {
     exception
 }
 
+/// Returns the text of an error. Programs that were written for h5py look for some words.
+fn text_of(error: &Error) -> String {
+    match error.kind() {
+        ErrorKind::Exists => format!("{error} (name already exists)"),
+        _ => error.to_string(),
+    }
+}
+
 /// Returns the exception for an error of the library, without details.
 fn exception(error: &Error) -> PyErr {
     let text = error.to_string();
@@ -112,7 +120,7 @@ fn exception(error: &Error) -> PyErr {
     }
     match error.kind() {
         ErrorKind::NotFound => PyKeyError::new_err(text),
-        ErrorKind::Exists => PyValueError::new_err(format!("{text} (name already exists)")),
+        ErrorKind::Exists => PyValueError::new_err(text_of(error)),
         ErrorKind::Misuse | ErrorKind::Limit => PyValueError::new_err(text),
         ErrorKind::Unsupported => PyNotImplementedError::new_err(text),
         ErrorKind::Locked => {
@@ -165,6 +173,11 @@ fn is_read_only(error: &Error) -> bool {
 /// Makes the exception `KeyError`.
 pub(crate) fn key_error(text: String) -> PyErr {
     PyKeyError::new_err(text)
+}
+
+/// Makes the exception `TypeError`.
+pub(crate) fn type_error(text: String) -> PyErr {
+    PyTypeError::new_err(text)
 }
 
 /// Makes the exception `OSError`.

@@ -11,7 +11,8 @@ use pyo3::prelude::*;
 #[pyclass(frozen, subclass, module = "hyperslab._hyperslab")]
 #[derive(Debug)]
 pub(crate) struct Reference {
-    /// The reference with its file, if it was read from a file.
+    /// The reference with its file, if the target is in another file. Other references hold no file,
+    /// because a file can be closed while they exist.
     pub(crate) facade: Option<hyperslab::Reference>,
     pub(crate) target: ReferenceTarget,
 }
@@ -20,7 +21,8 @@ pub(crate) struct Reference {
 #[pyclass(frozen, subclass, module = "hyperslab._hyperslab")]
 #[derive(Debug)]
 pub(crate) struct RegionReference {
-    /// The reference with its file, if it was read from a file.
+    /// The reference with its file, if the target is in another file. Other references hold no file,
+    /// because a file can be closed while they exist.
     pub(crate) facade: Option<hyperslab::Reference>,
     pub(crate) target: ReferenceTarget,
 }
@@ -46,11 +48,12 @@ pub(crate) fn wrap<'py>(
     reference: hyperslab::Reference,
 ) -> PyResult<Bound<'py, PyAny>> {
     let target = reference.target().clone();
+    let facade = Some(reference).filter(|_| matches!(target, ReferenceTarget::External { .. }));
     match kind.kind {
         ReferenceKind::DatasetRegion1 | ReferenceKind::DatasetRegion2 => {
-            Ok(Bound::new(py, RegionReference { facade: Some(reference), target })?.into_any())
+            Ok(Bound::new(py, RegionReference { facade, target })?.into_any())
         }
-        _ => Ok(Bound::new(py, Reference { facade: Some(reference), target })?.into_any()),
+        _ => Ok(Bound::new(py, Reference { facade, target })?.into_any()),
     }
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -21,6 +22,38 @@ OPTIONS = {
     "fill_time", "track_times", "track_order", "external", "allow_unknown_filter", "rdcc_nslots", "rdcc_nbytes",
     "rdcc_w0", "efile_prefix", "virtual_prefix", "dcpl", "dapl", "sparse", "density", "filters", "compact",
 }  # fmt: skip
+
+
+_GUESS = {"as h5py": False}
+CHUNK_BASE, CHUNK_MIN, CHUNK_MAX = 16 << 10, 8 << 10, 1 << 20
+
+
+def guess_as_h5py(yes: bool) -> None:
+    """Choose whether ``chunks=True`` gives the chunk shapes of h5py, which are smaller than the usual ones."""
+    _GUESS["as h5py"] = yes
+
+
+def h5py_chunks(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
+    """Return the chunk shape that h5py chooses.
+
+    The dimensions are halved in turns until a chunk is near a target, which grows with the dataset
+    from 16 KiB at 1 MiB. A dimension of size 0 counts as 1024.
+    """
+    chunks = [size or 1024 for size in shape]
+
+    def size() -> int:
+        return math.prod(chunks) * itemsize
+
+    target = CHUNK_BASE * 2.0 ** math.log10(max(size(), 1) / (1 << 20))
+    target = min(max(target, CHUNK_MIN), CHUNK_MAX)
+    axis = 0
+    while math.prod(chunks) > 1:
+        near = size() < target or abs(size() - target) / target < 0.5
+        if near and size() < CHUNK_MAX:
+            break
+        chunks[axis % len(chunks)] = -(-chunks[axis % len(chunks)] // 2)
+        axis += 1
+    return tuple(chunks)
 
 
 def as_shape(shape: Any) -> tuple[int, ...]:
@@ -51,6 +84,8 @@ def creation_options(shape: tuple[int, ...] | None, dt: np.dtype[Any], kwds: dic
             raise TypeError("Scalar datasets don't support maxshape")
     else:
         layout(options, shape, given, bool(filters))
+    if options.get("chunks") is True and _GUESS["as h5py"] and not given.get("sparse") and shape:
+        options["chunks"] = h5py_chunks(shape, dt.itemsize)
     if filters:
         options["filters"] = filters
     if "filters" in given:

@@ -78,10 +78,12 @@ def install_as_h5py(path: list[str] | None = None) -> ModuleType:
 
     Classes get the names of h5py's modules, and subscripts of datasets the limits of h5py. ``path`` is a list of folders with further modules.
     """
+    from ._creation import guess_as_h5py
     from ._hyperslab import set_strict
 
     package = importlib.import_module(str(__package__))
     set_strict(True)
+    guess_as_h5py(True)
     top = ModuleType("h5py")
     top.__dict__.update({key: value for key, value in vars(package).items() if not key.startswith("__")})
     top.__doc__, top.__path__ = package.__doc__, list(path or [])
@@ -117,6 +119,7 @@ def installed_as_h5py() -> Iterator[ModuleType]:
     Modules h5py and h5netcdf that the process has imported before are the same again afterwards, and
     subscripts keep the meaning of this package.
     """
+    from ._creation import guess_as_h5py
     from ._hyperslab import set_strict
 
     present = sys.modules.get("h5py")
@@ -129,6 +132,7 @@ def installed_as_h5py() -> Iterator[ModuleType]:
     try:
         top = sys.modules["h5py"] if "h5py" in _HIDDEN else install_as_h5py()
         set_strict(False)
+        guess_as_h5py(False)
         yield top
     finally:
         _HIDDEN.update(_take(names))

@@ -7,7 +7,7 @@ use pyo3::types::PyDict;
 
 use super::Group;
 use crate::dataset::{self, Dataset};
-use crate::errors::{OrRaise, key_error, os_error, runtime_error};
+use crate::errors::{OrRaise, key_error, os_error, runtime_error, type_error};
 use crate::file::names::Name;
 use crate::object::{Object, wrap_named};
 use crate::process::in_pool;
@@ -76,7 +76,7 @@ impl Group {
                 None => group.commit_unlinked_datatype(datatype),
             })
         });
-        let object = hyperslab::Object::clone(&*committed.or_raise()?);
+        let object = hyperslab::Object::clone(&*committed.or_raise_as(type_error)?);
         let name = text.and_then(|text| Self::path_of(slf, text));
         wrap_named(py, slf.get().session(), object, name)
     }
