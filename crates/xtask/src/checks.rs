@@ -11,8 +11,8 @@ use anyhow::{Context, Result, bail, ensure};
 use hyperslab_testkit::workspace;
 
 use crate::{
-    api, book, capi, capi_suites, check_corpus, corpus, features, fuzz, package, repack_corpus, shell, test,
-    tidy, tool_cases,
+    api, book, capi, capi_suites, check_corpus, corpus, features, fuzz, package, python, repack_corpus,
+    shell, test, tidy, tool_cases,
 };
 
 type Step = fn() -> Result<()>;
@@ -33,6 +33,7 @@ const STEPS: &[(&str, Step)] = &[
     ("test", || test::run(&[])),
     ("capi", || capi::run(&[])),
     ("capi-suites", || capi_suites::run(&["--sample".to_owned()])),
+    ("python", || python::run(&[])),
     ("book", || book::run(&[])),
     ("fuzz", fuzz::smoke),
 ];

@@ -41,7 +41,7 @@ const TASKS: &[(&str, Task, &str)] = &[
     (
         "ci",
         checks::ci,
-        "all checks that a change must pass: fmt, tidy, api, clippy, doc, features, package, corpus, check-corpus, repack-corpus, tool-cases, test, capi, capi-suites (a sample), book, fuzz (10 minutes, if cargo-fuzz is there) [STEP…: only these]",
+        "all checks that a change must pass: fmt, tidy, api, clippy, doc, features, package, corpus, check-corpus, repack-corpus, tool-cases, test, capi, capi-suites (a sample), python, book, fuzz (10 minutes, if cargo-fuzz is there) [STEP…: only these]",
     ),
     ("test", test::run, "all tests; first prepares the referee (Python with h5py) if possible"),
     ("api", api::run, "the list of the public API of the crate hyperslab in docs/public-api.txt [--update]"),
