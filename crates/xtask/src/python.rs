@@ -116,8 +116,8 @@ fn checks(python: &Path) -> Result<()> {
         "--pyargs",
         "hyperslab",
     ]))?;
-    shell::run(&mut here(&["-m", "mypy", "--strict", "python/hyperslab"]))?;
-    shell::run(&mut here(&["-m", "mypy.stubtest", "hyperslab._hyperslab", "--ignore-missing-stub"]))
+    shell::run(&mut here(&["-m", "mypy", "--strict", "-p", "hyperslab"]))?;
+    shell::run(&mut here(&["-m", "mypy.stubtest", "hyperslab._hyperslab"]))
 }
 
 /// Runs suites of other packages. Returns the number of tests that have passed before and fail.
