@@ -7,6 +7,7 @@ mod api;
 mod architecture;
 mod bench_capi;
 mod bench_compare;
+mod bench_python;
 mod book;
 mod capi;
 mod capi_suites;
@@ -120,6 +121,11 @@ const TASKS: &[(&str, Task, &str)] = &[
         "bench-capi",
         bench_capi::run,
         "workloads of h5py over the C interface, compared with its libhdf5 [ROUNDS, default 5] [WORKLOAD…] [--library FILE] [--update: into docs/benchmarks.md]",
+    ),
+    (
+        "bench-python",
+        bench_python::run,
+        "workloads of the Python package, compared with h5py, pyfive, zarr-python and tensorstore [ROUNDS, default 5] [--update: into docs/benchmarks.md]",
     ),
     (
         "features",

@@ -1,0 +1,43 @@
+//! `cargo xtask bench-python`: workloads of the Python package, compared with h5py, pyfive,
+//! zarr-python and tensorstore.
+
+use anyhow::{Context, Result, bail};
+use hyperslab_testkit::workspace;
+
+use crate::{python, shell};
+
+const SCRIPT: &str = "crates/python/bench/bench.py";
+const REQUIREMENTS: &str = "crates/python/bench/requirements.txt";
+const PAGE: &str = "docs/benchmarks.md";
+const START: &str = "<!-- `cargo xtask bench-python` writes the lines from here to its end marker -->\n";
+const END: &str = "<!-- end marker of bench-python -->";
+
+/// Runs the benchmark. With `--update`, writes its table into the page of benchmarks.
+pub(crate) fn run(args: &[String]) -> Result<()> {
+    let (mut update, mut rounds) = (false, "5");
+    for arg in args {
+        match arg.as_str() {
+            "--update" => update = true,
+            number if number.parse::<usize>().is_ok() => rounds = number,
+            _ => bail!("cargo xtask bench-python [ROUNDS] [--update]"),
+        }
+    }
+    let Some(interpreter) = python::prepare()? else { return Ok(()) };
+    python::install(&interpreter)?;
+    let install =
+        ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement", REQUIREMENTS];
+    if let Err(error) = shell::run(&mut shell::command(&interpreter, &install)) {
+        println!("bench-python: without pyfive, zarr and tensorstore, which cannot be installed: {error:#}");
+    }
+    let mut bench = shell::command(&interpreter, &[SCRIPT, "--rounds", rounds]);
+    let table = shell::output(&mut bench).context("the benchmark failed")?;
+    println!("{table}");
+    if update {
+        let path = workspace::root().join(PAGE);
+        let page = std::fs::read_to_string(&path).context(PAGE)?;
+        let (before, rest) = page.split_once(START).context("no start marker")?;
+        let (_, after) = rest.split_once(END).context("no end marker")?;
+        std::fs::write(&path, format!("{before}{START}\n{}\n\n{END}{after}", table.trim())).context(PAGE)?;
+    }
+    Ok(())
+}
