@@ -186,8 +186,15 @@ impl Attribute {
         elements::to_array(py, stored, &shape, dtype.filter(|dtype| !dtype.is_none()))
     }
 
-    /// Replaces the value by an array of the same number of elements.
-    fn write(&self, py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    /// Replaces the value by an array of the same number of elements. `type` is the datatype of the
+    /// bytes of the array, where NumPy's dtype does not say it: texts that end with a zero byte.
+    #[pyo3(signature = (value, r#type=None))]
+    fn write(
+        &self,
+        py: Python<'_>,
+        value: &Bound<'_, PyAny>,
+        r#type: Option<&Bound<'_, Type>>,
+    ) -> PyResult<()> {
         let (space, facade) = (self.dataspace()?, self.facade.read().clone());
         let datatype = facade.datatype().or_raise()?;
         let committed = match facade.committed_datatype().or_raise()? {
@@ -198,7 +205,10 @@ impl Attribute {
             None => None,
         };
         let file = self.object.containing_file().or_raise()?;
-        let encoded = Encoded::new(value, &datatype, &file)?;
+        let encoded = match r#type.map(|memory| &memory.get().datatype) {
+            Some(memory) if *memory == datatype => Encoded::stored(value, memory)?,
+            _ => Encoded::new(value, &datatype, &file)?,
+        };
         let name = Name { bytes: facade.name_bytes().to_vec(), charset: facade.charset() };
         let new = py.detach(|| {
             in_pool(|| {

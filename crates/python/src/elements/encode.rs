@@ -33,6 +33,19 @@ impl Encoded {
         Self::of(&form, array, file)
     }
 
+    /// Takes the bytes of a C-contiguous array as elements of a datatype.
+    ///
+    /// # Errors
+    /// Returns a `TypeError` if the elements of the array have another size, or are objects.
+    pub(crate) fn stored(array: &Bound<'_, PyAny>, datatype: &Datatype) -> PyResult<Self> {
+        let dtype = array.getattr("dtype")?;
+        let has_objects: bool = dtype.getattr("hasobject")?.extract()?;
+        if has_objects || dtype.getattr("itemsize")?.extract::<u32>()? != datatype.size {
+            return Err(PyTypeError::new_err("the array does not have the size of the datatype in memory"));
+        }
+        Ok(Self { memory: datatype.clone(), bytes: memory::bytes(array)?.to_vec(), heap: None })
+    }
+
     /// Encodes the elements of a C-contiguous array that has the dtype of `form`.
     pub(crate) fn of(form: &Form, array: &Bound<'_, PyAny>, file: &File) -> PyResult<Self> {
         let source = memory::bytes(array)?;

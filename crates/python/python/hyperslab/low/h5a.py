@@ -75,7 +75,10 @@ class AttrID(ObjectID):
 
     def write(self, arr: Any, mtype: TypeID | None = None) -> None:
         """Write all elements from an array."""
-        self._attribute.write(np.asarray(arr))
+        array = np.asarray(arr)
+        own = self._attribute.type
+        stored = mtype is not None and mtype.type == own and array.dtype.itemsize == own.size and not array.dtype.hasobject
+        self._attribute.write(array, own if stored else None)
 
 
 def _object(loc: Any, obj_name: bytes | str = b".") -> Any:
