@@ -11,8 +11,8 @@ use pyo3::prelude::*;
 #[pyclass(frozen, subclass, module = "hyperslab._hyperslab")]
 #[derive(Debug)]
 pub(crate) struct Reference {
-    /// The reference with its file, if the target is in another file. Other references hold no file,
-    /// because a file can be closed while they exist.
+    /// The reference with its file, if the target is in another file. Other references hold no
+    /// file, because a file can be closed while they exist.
     pub(crate) facade: Option<hyperslab::Reference>,
     pub(crate) target: ReferenceTarget,
 }
@@ -21,8 +21,8 @@ pub(crate) struct Reference {
 #[pyclass(frozen, subclass, module = "hyperslab._hyperslab")]
 #[derive(Debug)]
 pub(crate) struct RegionReference {
-    /// The reference with its file, if the target is in another file. Other references hold no file,
-    /// because a file can be closed while they exist.
+    /// The reference with its file, if the target is in another file. Other references hold no
+    /// file, because a file can be closed while they exist.
     pub(crate) facade: Option<hyperslab::Reference>,
     pub(crate) target: ReferenceTarget,
 }

@@ -400,6 +400,8 @@ class Dataset(Object):
     def write(self, selection: Selection, values: npt.NDArray[Any], dtype: np.dtype[Any] | None = None) -> None:
         """Write the elements of an array of as many elements as the selection has. A dtype of a part of the
         members of a compound writes those members. Objects of a dtype of variable length are texts or arrays."""
+    def write_stored(self, selection: Selection, values: npt.NDArray[Any]) -> None:
+        """Write the bytes of an array as elements in the stored form."""
     def view(self) -> memoryview: ...
     def region_reference(self, selection: Selection) -> RegionReference: ...
     # chunks

@@ -160,6 +160,19 @@ fn text(shape: &[u64]) -> String {
 
 #[pymethods]
 impl Dataset {
+    /// Writes the bytes of an array as elements in the stored form to the selected elements.
+    fn write_stored(
+        &self,
+        py: Python<'_>,
+        selection: &Bound<'_, Selection>,
+        values: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        let facade = self.facade()?;
+        let encoded = Encoded::stored(&as_array(values, None)?, facade.datatype())?;
+        let wanted = selection.get().wanted();
+        py.detach(|| in_pool(|| facade.write_bytes(wanted, &encoded.memory, &encoded.bytes))).or_raise()
+    }
+
     /// Writes the elements of an array to the selected elements.
     #[pyo3(signature = (selection, values, dtype=None))]
     fn write(

@@ -98,6 +98,10 @@ class DatasetID(LinkedID):
         values = np.asarray(arr_obj)
         if not (mspace is ALL or mspace.get_select_type() == 3):
             values = values[tuple(mspace.selection.coordinates().T)]
+        own = self._handle.type
+        if mtype is not None and mtype.type == own and values.dtype.itemsize == own.size and not values.dtype.hasobject:
+            self._handle.write_stored(target, np.ascontiguousarray(values))
+            return
         self._handle.write(target, np.ascontiguousarray(values))
 
     def set_extent(self, shape: tuple[int, ...]) -> None:
