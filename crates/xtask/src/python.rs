@@ -105,17 +105,9 @@ fn checks(python: &Path) -> Result<()> {
         command.args(args).current_dir(&folder);
         command
     };
-    shell::run(&mut here(&["-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"]))?;
-    shell::run(&mut here(&[
-        "-m",
-        "pytest",
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        "--doctest-modules",
-        "--pyargs",
-        "hyperslab",
-    ]))?;
+    let pytest = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "--timeout", "300"];
+    shell::run(&mut here(&[&pytest[..], &["-n", "2", "tests"]].concat()))?;
+    shell::run(&mut here(&[&pytest[..], &["--doctest-modules", "--pyargs", "hyperslab"]].concat()))?;
     shell::run(&mut here(&["-m", "mypy", "--strict", "-p", "hyperslab"]))?;
     shell::run(&mut here(&["-m", "mypy.stubtest", "hyperslab._hyperslab"]))
 }
