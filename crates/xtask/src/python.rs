@@ -122,7 +122,8 @@ fn suites(python: &Path, names: &[&str], update: bool) -> Result<usize> {
     let found: Value = serde_json::from_str(&text)?;
     let mut lost = 0;
     for name in names {
-        let tests = found[name].as_object().with_context(|| format!("{name}: no results"))?;
+        let tests =
+            found.get(*name).and_then(Value::as_object).with_context(|| format!("{name}: no results"))?;
         let passed: BTreeSet<&str> =
             tests.iter().filter(|(_, result)| *result == "passed").map(|(id, _)| id.as_str()).collect();
         let list = workspace::root().join(PASSED).join(format!("{name}.txt"));
