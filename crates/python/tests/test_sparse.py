@@ -141,3 +141,13 @@ def test_groups_of_others(path: Path) -> None:
         assert equal(sparse.read_matrix(f["scipy"]), matrix) and equal(sparse.read_matrix(f["matrix"]), matrix)
         with pytest.raises(ValueError, match="lacks"):
             sparse.read_matrix(f["no matrix"])
+
+
+@pytest.mark.parametrize("form", ["csr", "csc"])
+def test_values_of_the_other_byte_order_keep_their_values(form: str) -> None:
+    matrix = sp.random(20, 30, density=0.2, format=form, random_state=3)
+    swapped = matrix.copy()
+    swapped.data = matrix.data.astype(matrix.data.dtype.newbyteorder())
+    with hyperslab.File.in_memory() as file:
+        stored = sparse.create(file, "m", swapped)
+        assert (abs(stored.to_scipy("csr") - matrix.tocsr()) > 0).nnz == 0

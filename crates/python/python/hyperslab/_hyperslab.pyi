@@ -343,7 +343,6 @@ class DatasetOptions(TypedDict, total=False):
     efile_prefix: str
     virtual_prefix: str
     virtual_sources: list[tuple[Selection, str, str, Selection]]  # selection, file, dataset, source selection
-    density_of: Any
 
 @final
 class Dataset(Object):

@@ -235,7 +235,9 @@ impl Dataset {
         matrix: &Matrix<'_, '_>,
     ) -> PyResult<()> {
         let facade = self.facade()?;
-        let values = as_array(values, None)?;
+        // The numbers below have the byte order of the machine.
+        let native = values.getattr("dtype")?.call_method1("newbyteorder", ("=",))?;
+        let values = as_array(values, Some(&native))?;
         let dtype = values.getattr("dtype")?;
         let slice = |array: &PyReadonlyArray1<'_, i64>| {
             array.as_slice().map(<[i64]>::to_vec).map_err(|error| PyTypeError::new_err(error.to_string()))
