@@ -33,7 +33,7 @@ const STEPS: &[(&str, Step)] = &[
     ("test", || test::run(&[])),
     ("capi", || capi::run(&[])),
     ("capi-suites", || capi_suites::run(&["--sample".to_owned()])),
-    ("python", || python::run(&[])),
+    ("python", || python::run(&["--dev".to_owned()])),
     ("book", || book::run(&[])),
     ("fuzz", fuzz::smoke),
 ];

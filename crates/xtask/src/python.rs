@@ -1,5 +1,8 @@
 //! `cargo xtask python`: builds the wheel of the Python package, installs it into a Python of its
 //! own, and runs the package's tests, the checks of its types, and the tests of h5py on it.
+//!
+//! CI builds the wheel without optimization (`--dev`): the build of the tests has compiled nearly
+//! all of that wheel, while an optimized wheel takes some minutes.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -18,22 +21,25 @@ const PASSED: &str = "crates/python/tests/passed";
 /// The suites that run in CI; `--suites` adds the others.
 const SAMPLE: [&str; 1] = ["h5py"];
 const OTHERS: [&str; 3] = ["h5netcdf", "xarray", "anndata"];
+/// The profile of the wheel that users install.
+pub(crate) const RELEASE: &str = "release";
 /// The interpreters that can build and run the package, best first.
 const PYTHONS: [&str; 4] = ["python3", "python3.13", "python3.12", "python3.11"];
 
 /// Runs the task.
 pub(crate) fn run(args: &[String]) -> Result<()> {
-    let (mut all, mut update, mut check) = (false, false, true);
+    let (mut all, mut update, mut check, mut profile) = (false, false, true, RELEASE);
     for arg in args {
         match arg.as_str() {
             "--suites" => all = true,
             "--update" => update = true,
             "--only-suites" => (all, check) = (true, false),
-            _ => bail!("cargo xtask python [--suites | --only-suites] [--update]"),
+            "--dev" => profile = "dev",
+            _ => bail!("cargo xtask python [--suites | --only-suites] [--update] [--dev]"),
         }
     }
     let Some(python) = prepare()? else { return Ok(()) };
-    install(&python)?;
+    install(&python, profile)?;
     if check {
         checks(&python)?;
     }
@@ -78,13 +84,13 @@ pub(crate) fn prepare() -> Result<Option<PathBuf>> {
     Ok(Some(python))
 }
 
-/// Builds the wheel and installs it.
-pub(crate) fn install(python: &Path) -> Result<PathBuf> {
+/// Builds the wheel with a profile of Cargo and installs it.
+pub(crate) fn install(python: &Path, profile: &str) -> Result<PathBuf> {
     let wheels = work().join("wheels");
     let _ = std::fs::remove_dir_all(&wheels); // It is missing at the first build.
-    let build = ["-m", "maturin", "build", "--release", "--locked", "--quiet", "--manifest-path"];
+    let build = ["-m", "maturin", "build", "--locked", "--quiet", "--profile", profile];
     let mut command = shell::command(python, &build);
-    command.arg(format!("{CRATE}/Cargo.toml")).arg("--out").arg(&wheels).arg("--interpreter").arg(python);
+    command.arg("--manifest-path").arg(format!("{CRATE}/Cargo.toml")).arg("--out").arg(&wheels).arg("--interpreter").arg(python);
     shell::run(&mut command)?;
     let wheel = std::fs::read_dir(&wheels)?.filter_map(Result::ok).map(|entry| entry.path());
     let wheel = wheel.into_iter().next().context("maturin built no wheel")?;
