@@ -216,6 +216,9 @@ class File:
     @property
     def swmr(self) -> bool: ...
     @property
+    def locking(self) -> str | None:
+        """``"true"``, ``"false"``, ``"best-effort"``; ``None`` if no use of locks was requested."""
+    @property
     def identity(self) -> int:
         """A number that is the same for all handles of one file."""
     def info(self) -> dict[str, Any]:

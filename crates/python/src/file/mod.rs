@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use hyperslab::FileSpaceStrategy;
+use hyperslab::{FileLocking, FileSpaceStrategy};
 use hyperslab::vfd::{Access, Core, CoreOptions, Driver};
 use pyo3::exceptions::{PyFileExistsError, PyFileNotFoundError, PyOSError, PyValueError};
 use pyo3::prelude::*;
@@ -161,7 +161,7 @@ impl File {
         let path = names::path(path)?;
         let name = path.display().to_string();
         let open = registry::identity_of(&path).and_then(|identity| registry::find(&identity));
-        if let Some(open) = open {
+        if let Some(open) = open.filter(|open| mode != Mode::Read || !open.is_outdated(&path)) {
             return Self::of(share(open, mode, &options)?, name, &options);
         }
         let file = open_new(py, &path, mode, &options)?;
@@ -280,6 +280,17 @@ impl File {
     #[getter]
     fn swmr(&self) -> bool {
         self.session.swmr.load(Ordering::Relaxed) != 0
+    }
+
+    /// Returns the use of locks that the first opening of the file requested, as `locking` of a new
+    /// file; `None` if none was requested.
+    #[getter]
+    fn locking(&self) -> Option<&'static str> {
+        Some(match self.session.locking()? {
+            FileLocking::On => "true",
+            FileLocking::Off => "false",
+            _ => "best-effort",
+        })
     }
 
     /// Returns a number that is the same for all handles of one file.

@@ -111,9 +111,12 @@ impl<'a, 'py> Options<'a, 'py> {
     fn access<M: Default>(&self) -> PyResult<AccessOptions<M>> {
         let mut options =
             AccessOptions::<M>::new().external_files(ExternalFiles::Anywhere).open_files(Arc::new(Registry));
-        if let Some((low, high)) = self.get::<(String, String)>("libver")? {
-            options = options.libver(LibverBounds::new(version(&low)?, version(&high)?).or_raise()?);
-        }
+        // As in h5py, the oldest versions of HDF5 can read new files and objects.
+        let bounds = match self.get::<(String, String)>("libver")? {
+            Some((low, high)) => LibverBounds::new(version(&low)?, version(&high)?).or_raise()?,
+            None => LibverBounds::EARLIEST,
+        };
+        options = options.libver(bounds);
         if let Some(bytes) = self.get("rdcc_nbytes")? {
             options = options.chunk_cache(bytes);
         }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
 use hyperslab::vfd::FileIdentity;
-use hyperslab::{File, FileLocking};
+use hyperslab::{ExternalFiles, File, FileLocking, OpenOptions};
 use parking_lot::Mutex;
 
 /// A file that sessions share.
@@ -21,6 +21,16 @@ pub(crate) struct Shared {
     pub(super) name: String,
     /// The use of locks that the first session requested.
     pub(super) locking: Option<FileLocking>,
+    /// The state of the file on disk when the file was opened.
+    stamp: Option<Stamp>,
+}
+
+/// The size of a file and the time of its last change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Stamp {
+    size: u64,
+    seconds: i64,
+    nanoseconds: i64,
 }
 
 static OPEN: Mutex<Vec<Weak<Shared>>> = Mutex::new(Vec::new());
@@ -34,21 +44,52 @@ pub(super) fn identity_of(path: &Path) -> Option<FileIdentity> {
     Some(FileIdentity::Node { device: metadata.dev(), inode: metadata.ino() })
 }
 
-/// Returns the open file with an identity.
-pub(super) fn find(identity: &FileIdentity) -> Option<Arc<Shared>> {
-    let open: Vec<_> = OPEN.lock().iter().filter_map(Weak::upgrade).collect();
-    open.into_iter().find(|shared| shared.identity.as_ref() == Some(identity))
+/// Returns the state on disk of the file at a path.
+fn stamp_of(path: &Path) -> Option<Stamp> {
+    let metadata = std::fs::metadata(path).ok()?;
+    Some(Stamp { size: metadata.len(), seconds: metadata.mtime(), nanoseconds: metadata.mtime_nsec() })
 }
 
-/// Returns the shared file of a façade file that a link opened.
-pub(super) fn shared_of(file: &File) -> Arc<Shared> {
+/// Returns the newest open file that satisfies a condition.
+fn newest(condition: impl Fn(&Shared) -> bool) -> Option<Arc<Shared>> {
     let open: Vec<_> = OPEN.lock().iter().filter_map(Weak::upgrade).collect();
-    let known = open.into_iter().find(|shared| shared.file.is_same(file));
-    known.unwrap_or_else(|| {
-        let name = file.file_name().to_owned();
-        let identity = identity_of(Path::new(&name));
-        Shared::add(file.clone(), identity, file.is_writable(), false, &name)
-    })
+    open.into_iter().rev().find(|shared| condition(shared))
+}
+
+/// Returns the open file with an identity.
+pub(super) fn find(identity: &FileIdentity) -> Option<Arc<Shared>> {
+    newest(|shared| shared.identity.as_ref() == Some(identity))
+}
+
+/// Returns the shared file of a façade file that a link opened, if the file has sessions.
+pub(super) fn known(file: &File) -> Option<Arc<Shared>> {
+    newest(|shared| shared.file.is_same(file))
+}
+
+/// Opens the file of a link in the way in which the file with the link, `parent`, is open: for
+/// writing or reading, and with the same use of locks. Returns `file`, which the link opened for
+/// reading and without a lock, if the file cannot be opened in that way.
+pub(super) fn open_linked(file: &File, parent: &Shared) -> Arc<Shared> {
+    let name = file.file_name().to_owned();
+    let path = Path::new(&name);
+    let identity = identity_of(path);
+    let asks = (parent.writable || parent.locking.is_some()) && identity.is_some();
+    let own = asks.then(|| {
+        let mut options = OpenOptions::new()
+            .external_files(ExternalFiles::Anywhere)
+            .open_files(Arc::new(Registry))
+            .write(parent.writable);
+        if let Some(locking) = parent.locking {
+            options = options.locking(locking);
+        }
+        options.open(path)
+    });
+    match own {
+        Some(Ok(opened)) => {
+            Shared::add_locked(opened, identity, parent.writable, false, &name, parent.locking)
+        }
+        _ => Shared::add(file.clone(), identity, file.is_writable(), false, &name),
+    }
 }
 
 impl Shared {
@@ -74,12 +115,19 @@ impl Shared {
     ) -> Arc<Self> {
         GENERATION.fetch_add(1, Ordering::AcqRel);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let shared =
-            Arc::new(Self { file, identity, writable, swmr, number, name: name.to_owned(), locking });
+        let stamp = stamp_of(Path::new(name));
+        let name = name.to_owned();
+        let shared = Arc::new(Self { file, identity, writable, swmr, number, name, locking, stamp });
         let mut open = OPEN.lock();
         open.retain(|shared| shared.strong_count() > 0);
         open.push(Arc::downgrade(&shared));
         shared
+    }
+
+    /// Returns whether another program has changed the file at `path` since this process opened the
+    /// file for reading. A session of a changed file must not share the old metadata.
+    pub(super) fn is_outdated(&self, path: &Path) -> bool {
+        !self.writable && !self.swmr && self.stamp.is_some() && stamp_of(path) != self.stamp
     }
 
     /// Closes the file if this is its last session.

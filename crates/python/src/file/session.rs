@@ -4,12 +4,13 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
+use hyperslab::FileLocking;
 use hyperslab::vfd::DriverKind;
 use parking_lot::{Mutex, RwLock};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 
-use super::registry::Shared;
+use super::registry::{self, Shared};
 use crate::errors::OrRaise;
 use crate::process::{forks, in_pool};
 
@@ -119,6 +120,11 @@ impl Session {
     pub(crate) fn file(&self) -> PyResult<hyperslab::File> {
         self.check()?;
         self.shared.read().as_ref().map(|shared| shared.file.clone()).ok_or_else(closed)
+    }
+
+    /// Returns the use of locks that the first session of the file requested.
+    pub(crate) fn locking(&self) -> Option<FileLocking> {
+        self.shared.read().as_ref().and_then(|shared| shared.locking)
     }
 
     /// Checks that this process may use the session.
@@ -242,10 +248,28 @@ impl<T: Send + Sync> Slot<T> {
 }
 
 impl Session {
-    /// Returns a session of a file that an external link or a reference opened.
-    pub(crate) fn of_other(file: &hyperslab::File) -> PyResult<Arc<Self>> {
-        let shared = super::registry::shared_of(file);
+    /// Returns a session of a file that an external link or a reference of this session opened, and
+    /// the file's object `object` in that session.
+    pub(crate) fn of_other(
+        &self,
+        file: &hyperslab::File,
+        object: hyperslab::Object,
+    ) -> PyResult<(Arc<Self>, hyperslab::Object)> {
+        let shared = match registry::known(file) {
+            Some(shared) => shared,
+            None => registry::open_linked(file, &*self.shared()?),
+        };
+        let object = if shared.file.is_same(file) {
+            object
+        } else {
+            shared.file.root().object_at_address(object.token().address()).or_raise()?
+        };
         let name = shared.name.clone();
-        Ok(Self::new(shared, name, Traits::of_driver(file.info().driver)))
+        let traits = Traits::of_driver(shared.file.info().driver);
+        Ok((Self::new(shared, name, traits), object))
+    }
+
+    fn shared(&self) -> PyResult<Arc<Shared>> {
+        self.shared.read().clone().ok_or_else(closed)
     }
 }

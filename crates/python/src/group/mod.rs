@@ -93,11 +93,14 @@ pub(crate) fn find(group: &hyperslab::Group, path: &Name) -> hyperslab::Result<h
 }
 
 /// Returns the session of an object that was found from `session`: another one if an external link
-/// led to another file.
-fn session_of(session: &Arc<Session>, object: &hyperslab::Object) -> PyResult<Arc<Session>> {
+/// led to another file. Also returns the object as that session opens it.
+fn session_of(
+    session: &Arc<Session>,
+    object: hyperslab::Object,
+) -> PyResult<(Arc<Session>, hyperslab::Object)> {
     let own = session.file()?;
     let file = object.containing_file().or_raise()?;
-    if file.is_same(&own) { Ok(Arc::clone(session)) } else { Session::of_other(&file) }
+    if file.is_same(&own) { Ok((Arc::clone(session), object)) } else { session.of_other(&file, object) }
 }
 
 #[pymethods]
@@ -108,11 +111,12 @@ impl Group {
         let group = slf.get().facade()?;
         let found = py.detach(|| in_pool(|| find(&group, &name)));
         let object = found.map_err(|error| not_found(&error, &name).unwrap_or_else(|| raise(error)))?;
-        let session = session_of(slf.get().session(), &object)?;
+        let known = object.name().to_owned();
+        let (session, object) = session_of(slf.get().session(), object)?;
         let path = if Arc::ptr_eq(&session, slf.get().session()) {
             std::str::from_utf8(&name.bytes).ok().and_then(|text| Self::path_of(slf, text))
         } else {
-            Some(object.name()).filter(|name| name.starts_with('/')).map(str::to_owned)
+            Some(known).filter(|name| name.starts_with('/'))
         };
         object::wrap_named(py, &session, object, path)
     }
@@ -178,7 +182,7 @@ impl Group {
         let py = slf.py();
         let group = slf.get().facade()?;
         let object = referred(&group, reference)?;
-        let session = session_of(slf.get().session(), &object)?;
+        let (session, object) = session_of(slf.get().session(), object)?;
         object::wrap_named(py, &session, object, None)
     }
 

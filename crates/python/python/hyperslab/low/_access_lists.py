@@ -6,6 +6,7 @@ import os
 from typing import Any, Self
 
 from .. import _access
+from .._file import locking_of
 from ._properties import PropInstanceID
 from .h5ac import CacheConfig
 
@@ -22,6 +23,8 @@ class PropFAID(PropInstanceID):
     def of_file(cls, file: Any) -> Self:
         """Return the options with which a file was opened."""
         made = cls()
+        if file.locking is not None:
+            made.values["locking"] = locking_of(file.locking)
         made.values.update(_access.recall_file(file))
         made.values["_info"] = file.info()
         return made

@@ -198,6 +198,9 @@ def py_create(dtype: Any, logical: bool = False, aligned: bool = False) -> TypeI
     found = np.dtype(dtype)
     if logical:
         _check_logical(found)
+    elif found.kind in "iu":
+        # Only a logical datatype has the names of an enumeration.
+        found = np.dtype(found.str)
     if found.kind == "T":
         found = _dtypes.string_dtype()
     if found.kind == "U" or (found.kind == "O" and not found.metadata):

@@ -1,0 +1,75 @@
+"""Files that other programs read, or change while they are open here."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import hyperslab
+from hyperslab.low import h5t
+
+h5py = pytest.importorskip("h5py")
+
+
+def test_new_files_have_the_oldest_version(tmp_path: Path) -> None:
+    path = tmp_path / "new.h5"
+    with hyperslab.File(path, "w") as file:
+        for number in range(12):
+            file.attrs[f"a{number}"] = number
+        file.create_dataset("x", data=[1, 2])
+    assert path.read_bytes()[8] == 0
+    with h5py.File(tmp_path / "stock.h5", "w") as stock:
+        assert h5py.File(path).libver[0] == stock.libver[0]
+
+
+def test_attributes_have_the_order_of_their_creation_in_the_header(tmp_path: Path) -> None:
+    pyfive = pytest.importorskip("pyfive")
+    names = ["units", "long_name", "_FillValue", "a", "zz", "CLASS", "NAME", "x1", "b", "c"]
+    with hyperslab.File(tmp_path / "order.h5", "w") as file:
+        dataset = file.create_dataset("x", data=[1, 2])
+        for name in names:
+            dataset.attrs[name] = name * 3
+    assert list(pyfive.File(tmp_path / "order.h5")["x"].attrs) == names
+
+
+def test_a_file_that_another_program_changes_is_read_anew(tmp_path: Path) -> None:
+    first, second = tmp_path / "first.h5", tmp_path / "second.h5"
+    for path, value in ((first, 1), (second, 2)):
+        with hyperslab.File(path, "w") as file:
+            file["x"] = np.full(10, value)
+    old = hyperslab.File(first)
+    assert old["x"][0] == 1
+    same = hyperslab.File(first)
+    assert same == old
+    shutil.copy(second, first)
+    with hyperslab.File(first) as new:
+        assert new["x"][0] == 2
+        assert new != old
+    old.close()
+    same.close()
+
+
+def test_files_of_external_links_are_open_as_the_file_with_the_link(tmp_path: Path) -> None:
+    with hyperslab.File(tmp_path / "target.h5", "w") as file:
+        file["x"] = np.arange(5)
+    with hyperslab.File(tmp_path / "main.h5", "w") as file:
+        file["link"] = hyperslab.ExternalLink("target.h5", "/x")
+    with hyperslab.File(tmp_path / "main.h5", "r+") as file:
+        assert file["link"].file.mode == "r+"
+        file["link"][2] = 70
+    with h5py.File(tmp_path / "target.h5") as stock:
+        assert list(stock["x"]) == [0, 1, 70, 3, 4]
+    with hyperslab.File(tmp_path / "main.h5", "r", locking=False) as file:
+        linked = file["link"].file
+        assert linked.mode == "r"
+        assert linked.id.get_access_plist().get_file_locking() == (0, 0)
+
+
+def test_py_create_has_names_only_if_it_is_logical() -> None:
+    dtype = hyperslab.enum_dtype({"a": 1, "b": 2}, basetype="u1")
+    assert isinstance(h5t.py_create(dtype), h5t.TypeIntegerID)
+    assert isinstance(h5t.py_create(dtype, logical=True), h5t.TypeEnumID)
+    assert isinstance(h5t.py_create(np.dtype(bool)), h5t.TypeEnumID)
