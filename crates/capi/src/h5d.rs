@@ -50,7 +50,8 @@ fn create_linked(loc: hid_t, name: &[u8], types: (hid_t, hid_t), lists: Lists) -
     let access = access(lists.2)?;
     let Parent { group, place, last } = traverse::parent(loc, name, H5P_DEFAULT, intermediate)?;
     let new = NewDataset { datatype: types.0, space: types.1, create };
-    let builder = new.builder(&group, &place)?;
+    let access = dataset::access::in_use(access, &place);
+    let builder = new.builder(&group, &place)?.access(&dataset::access::choices(&access));
     let made = group.by_bytes().create_dataset(last, charset, builder)?;
     new.remember(&made, &place.shared);
     let location = place.with_name(place.name.join(last));
@@ -61,7 +62,8 @@ fn create_linked(loc: hid_t, name: &[u8], types: (hid_t, hid_t), lists: Lists) -
 fn open(loc: hid_t, name: Text, dapl: hid_t) -> Outcome<hid_t> {
     let access = access(dapl)?;
     let (object, place) = traverse::open(loc, name.name("dataset name")?, dapl)?;
-    let dataset = object.into_dataset().map_err(Failure::from);
+    let access = dataset::access::in_use(access, &place);
+    let dataset = object.into_dataset_with(&dataset::access::choices(&access)).map_err(Failure::from);
     let dataset = dataset.because(codes::DATASET, codes::BADTYPE, "not a dataset")?;
     let filters = dataset.filters();
     crate::filter::provide(&place.shared, filters.iter().map(|filter| filter.id.into()));
@@ -273,8 +275,9 @@ export! {
         let access = access(dapl)?;
         let (_, place) = location::find(loc)?;
         let group = place.shared.file.root().clone();
+        let access = dataset::access::in_use(access, &place);
         let made = NewDataset { datatype: type_id, space: space_id, create }.builder(&group, &place)
-            .and_then(|builder| Ok(builder.create_unlinked()?))
+            .and_then(|builder| Ok(builder.access(&dataset::access::choices(&access)).create_unlinked()?))
             .because(codes::DATASET, codes::CANTCREATE, "unable to synchronously create dataset")?;
         let location = place.with_name(Name::default());
         Ok(register(&made, location, access))

@@ -40,7 +40,8 @@ pub fn register((object, location): Place, access: hid_t) -> Outcome<hid_t> {
         Some(ObjectKind::Group) => Ok(crate::h5g::register(object.into_group()?, location)),
         Some(ObjectKind::Dataset) => {
             let access = plist::dataset_access(access).unwrap_or_default();
-            let dataset = object.into_dataset()?;
+            let access = crate::dataset::access::in_use(access, &location);
+            let dataset = object.into_dataset_with(&crate::dataset::access::choices(&access))?;
             let handle = crate::dataset::create::handle(&dataset, location, access);
             Ok(id::register(Entry::Dataset(Arc::new(handle))))
         }

@@ -260,10 +260,11 @@ impl ExternalResolver {
     }
 
     /// Returns the existing paths that are candidates for the name of another file, in the order of
-    /// preference.
-    fn candidates(&self, name: &Path) -> Vec<PathBuf> {
+    /// preference. The search begins with the folder `first`.
+    fn candidates(&self, name: &Path, first: Option<&Path>) -> Vec<PathBuf> {
         let folders = self.source_folders.read().unwrap_or_else(PoisonError::into_inner);
-        let mut candidates: Vec<PathBuf> = folders.iter().map(|folder| folder.join(name)).collect();
+        let searched = first.into_iter().chain(folders.iter().map(PathBuf::as_path));
+        let mut candidates: Vec<PathBuf> = searched.map(|folder| folder.join(name)).collect();
         drop(folders);
         candidates.push(self.folder.join(name));
         if let Some(last) = name.file_name().filter(|_| name.is_absolute()) {
@@ -308,20 +309,24 @@ fn outside(name: &str) -> Error {
 }
 
 impl ExternalResolver {
-    fn open_for(&self, name: &[u8], write: Option<LibverBounds>) -> Result<Arc<OpenFile>> {
+    fn open_for(&self, name: &[u8], first: Option<&Path>, write: Option<LibverBounds>) -> Result<Arc<OpenFile>> {
         if self.depth >= MAX_DEPTH {
             return Err(Error::Misuse(format!(
                 "a chain of files that refer to each other has more than {MAX_DEPTH} files"
             )));
         }
         let name = self.name(name)?;
-        let candidates = self.candidates(Path::new(name));
+        let candidates = self.candidates(Path::new(name), first);
         if candidates.is_empty() {
             return Err(Error::NotFound { subject: "file", name: name.to_owned() });
         }
         let folder = self.real_folder.get_or_init(|| self.folder.canonicalize().ok()).as_deref();
+        let chosen = first.and_then(|first| first.canonicalize().ok());
         let mut real_paths = candidates.iter().map(|path| (path, self.tree.real_path(path)));
-        let allowed = real_paths.find(|(_, real)| self.is_allowed(real.as_deref(), folder));
+        let allowed = real_paths.find(|(_, real)| {
+            self.is_allowed(real.as_deref(), folder)
+                || chosen.is_some() && self.is_allowed(real.as_deref(), chosen.as_deref())
+        });
         let (path, real) = allowed.ok_or_else(|| outside(name))?;
         if write.is_none()
             && let Some(file) = self.open_files.as_ref().and_then(|files| files.find(path))
@@ -346,15 +351,15 @@ impl ExternalResolver {
 }
 
 impl FileResolver for ExternalResolver {
-    fn open(&self, name: &[u8]) -> Result<Arc<OpenFile>> {
-        self.open_for(name, None)
+    fn open(&self, name: &[u8], first: Option<&Path>) -> Result<Arc<OpenFile>> {
+        self.open_for(name, first, None)
     }
 
-    fn open_to_write(&self, name: &[u8]) -> Result<Arc<OpenFile>> {
+    fn open_to_write(&self, name: &[u8], first: Option<&Path>) -> Result<Arc<OpenFile>> {
         if self.write.is_none() {
             return Err(Error::Misuse(format!("`{}` is open for reading only", self.path.display())));
         }
-        self.open_for(name, self.write)
+        self.open_for(name, first, self.write)
     }
 
     fn search_first(&self, folder: &Path) {
@@ -363,9 +368,9 @@ impl FileResolver for ExternalResolver {
         folders.insert(0, folder.to_owned());
     }
 
-    fn find_open(&self, name: &[u8]) -> Option<Arc<OpenFile>> {
+    fn find_open(&self, name: &[u8], first: Option<&Path>) -> Option<Arc<OpenFile>> {
         let files = self.open_files.as_ref()?;
-        let path = self.candidates(Path::new(self.name(name).ok()?)).into_iter().next()?;
+        let path = self.candidates(Path::new(self.name(name).ok()?), first).into_iter().next()?;
         files.find(&path).map(|file| Arc::clone(file.root().file()))
     }
 
@@ -373,30 +378,32 @@ impl FileResolver for ExternalResolver {
         self.open_files.as_ref().map_or(0, |files| files.generation())
     }
 
-    fn is_own(&self, name: &[u8]) -> bool {
+    fn is_own(&self, name: &[u8], first: Option<&Path>) -> bool {
         let Ok(name) = std::str::from_utf8(name) else { return false };
-        let named = self.candidates(Path::new(name)).first().and_then(|path| self.tree.real_path(path));
+        let named = self.candidates(Path::new(name), first).first().and_then(|path| self.tree.real_path(path));
         named.is_some() && named.as_deref() == self.real_path()
     }
 }
 
 impl RawFileResolver for ExternalResolver {
-    fn open_raw(&self, name: &[u8]) -> Result<Arc<dyn Driver>> {
+    fn open_raw(&self, name: &[u8], folder: Option<&Path>) -> Result<Arc<dyn Driver>> {
         let name = self.name(name)?;
-        let path = self.raw_path(name);
+        let chosen = self.raw_folder(folder);
+        let path = chosen.join(name);
         if !path.exists() {
             return Err(Error::NotFound { subject: "file", name: path.display().to_string() });
         }
-        self.open_raw_at(name, &path, Access::ReadOnly)
+        self.open_raw_at(name, (chosen, &path), Access::ReadOnly)
     }
 
-    fn open_raw_to_write(&self, name: &[u8]) -> Result<Arc<dyn Driver>> {
+    fn open_raw_to_write(&self, name: &[u8], folder: Option<&Path>) -> Result<Arc<dyn Driver>> {
         let name = self.name(name)?;
-        let path = self.raw_path(name);
+        let chosen = self.raw_folder(folder);
+        let path = chosen.join(name);
         if !path.exists() {
             // A file is created only in an allowed folder.
-            let folder = path.parent().unwrap_or(Path::new("."));
-            if !self.is_raw_allowed(folder) {
+            let parent = path.parent().unwrap_or(Path::new("."));
+            if !self.is_raw_allowed(chosen, parent) {
                 return Err(outside(name));
             }
             let made = Sec2::open(&path, Access::CreateNew);
@@ -404,17 +411,17 @@ impl RawFileResolver for ExternalResolver {
                 made.map_err(|source| Error::Io { action: format!("cannot make `{name}`"), source })?;
             return Ok(Arc::new(made));
         }
-        self.open_raw_at(name, &path, Access::ReadWrite)
+        self.open_raw_at(name, (chosen, &path), Access::ReadWrite)
     }
 }
 
 impl ExternalResolver {
-    fn raw_folder(&self) -> &Path {
-        self.raw_folder.as_deref().unwrap_or(&self.folder)
+    fn raw_folder<'a>(&'a self, chosen: Option<&'a Path>) -> &'a Path {
+        chosen.or(self.raw_folder.as_deref()).unwrap_or(&self.folder)
     }
 
-    fn is_raw_allowed(&self, path: &Path) -> bool {
-        let (path, folder) = (path.canonicalize().ok(), self.raw_folder().canonicalize().ok());
+    fn is_raw_allowed(&self, folder: &Path, path: &Path) -> bool {
+        let (path, folder) = (path.canonicalize().ok(), folder.canonicalize().ok());
         self.is_allowed(path.as_deref(), folder.as_deref())
     }
 
@@ -425,12 +432,13 @@ impl ExternalResolver {
         path == own || path == journal_beside(own).path()
     }
 
-    fn raw_path(&self, name: &str) -> PathBuf {
-        self.raw_folder().join(name)
-    }
-
-    fn open_raw_at(&self, name: &str, path: &Path, access: Access) -> Result<Arc<dyn Driver>> {
-        if !self.is_raw_allowed(path) {
+    fn open_raw_at(
+        &self,
+        name: &str,
+        (folder, path): (&Path, &Path),
+        access: Access,
+    ) -> Result<Arc<dyn Driver>> {
+        if !self.is_raw_allowed(folder, path) {
             return Err(outside(name));
         }
         if access != Access::ReadOnly && self.is_part_of_file(path) {

@@ -13,7 +13,7 @@ use hyperslab_engine::{Address, Result};
 use hyperslab_exact::to_usize;
 
 use crate::{
-    CharacterSet, CommittedDatatype, CreationOrder, Dataset, EstimatedLinks, Object, ObjectKind, ObjectToken,
+    CharacterSet, CommittedDatatype, CreationOrder, Dataset, DatasetAccess, EstimatedLinks, Object, ObjectKind, ObjectToken,
     PhaseChange,
 };
 
@@ -394,6 +394,17 @@ impl Group {
     /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the object is not a dataset.
     pub fn dataset(&self, path: &str) -> Result<Dataset> {
         self.object(path)?.into_dataset()
+    }
+
+    /// Opens the dataset at `path`, relative to this group, with the choices `access` of the
+    /// program.
+    ///
+    /// # Errors
+    /// Returns the errors of [`dataset`](Self::dataset), and
+    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the dataset is open with another folder
+    /// of external raw data files.
+    pub fn dataset_with(&self, path: &str, access: &DatasetAccess) -> Result<Dataset> {
+        self.object(path)?.into_dataset_with(access)
     }
 
     /// Opens the committed datatype at `path`, relative to this group.

@@ -128,7 +128,9 @@ pub use byte_names::{ByteNames, Found};
 pub use copy::CopyOptions;
 pub use create::{Creating, FileOptions};
 pub use creation_order::CreationOrder;
-pub use dataset::{ArrayData, ArrayDataMut, Blocks, Chunks, Dataset, DatasetBuilder, Field, StoredChunk};
+pub use dataset::{
+    ArrayData, ArrayDataMut, Blocks, Chunks, Dataset, DatasetAccess, DatasetBuilder, Field, StoredChunk,
+};
 pub use driver::FileDriver;
 pub use dynamic::{Column, DynArray, NamedValues, Value};
 pub use external::{ExternalFiles, OpenFiles};

@@ -286,29 +286,11 @@ fn explicit((extent, selection): &(Dataspace, hyperslab::Selection)) -> Outcome<
 }
 
 /// Returns a dataset handle of the C interface with the given location and access properties.
-pub fn handle(dataset: &Dataset, location: Location, mut access: DatasetAccess) -> DatasetHandle {
-    for prefix in [&mut access.external_prefix, &mut access.virtual_prefix].into_iter().flatten() {
-        *prefix = without_origin(prefix, &location);
-    }
-    if let (Layout::Virtual, Some(prefix)) = (dataset.layout(), &access.virtual_prefix) {
-        use std::os::unix::ffi::OsStrExt as _;
-        location.shared.file.search_first(std::ffi::OsStr::from_bytes(prefix));
-    }
+pub fn handle(dataset: &Dataset, location: Location, access: DatasetAccess) -> DatasetHandle {
     let heap = Arc::new(crate::convert::heap::Heap::default());
     let memory = form::memory(dataset.datatype());
     let dataset = dataset.with_conversions(defaults().with_destination_heap(heap));
     DatasetHandle { dataset, memory, location, access }
-}
-
-/// Returns the folder name `prefix` without `${ORIGIN}` at its start. The folder of the HDF5 file
-/// replaces this word.
-fn without_origin(prefix: &[u8], location: &Location) -> Vec<u8> {
-    use std::os::unix::ffi::OsStrExt as _;
-    let Some(rest) = prefix.strip_prefix(b"${ORIGIN}") else { return prefix.to_vec() };
-    let file = std::path::Path::new(std::ffi::OsStr::from_bytes(&location.shared.name));
-    let absolute = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
-    let folder = absolute.parent().unwrap_or(&absolute);
-    [folder.as_os_str().as_bytes(), rest].concat()
 }
 
 /// Returns the creation properties of an existing dataset.

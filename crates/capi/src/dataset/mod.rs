@@ -1,5 +1,6 @@
 //! Datasets that C programs hold by identifiers.
 
+pub mod access;
 pub mod create;
 pub mod elements;
 pub mod transfer;

@@ -112,10 +112,8 @@ fn options<M: Default>(access: &FileAccess) -> Outcome<AccessOptions<M>> {
         // Without these buffers, the user's driver receives each access.
         options = options.buffer_raw_data(false).chunk_cache(0);
     }
-    if let Some(prefix) = std::env::var_os("HDF5_EXTFILE_PREFIX") {
-        options = options.raw_data_folder(prefix);
-    }
-    Ok(options)
+    // Without a folder of the dataset, names of raw data files start at the current directory.
+    Ok(options.raw_data_folder("."))
 }
 
 /// Converts the properties of a file access list and a file creation list to options of hyperslab
@@ -242,9 +240,6 @@ impl Request<'_> {
         }
         let (file, user_driver) = self.open_new()?;
         self.access.page_buffer.0 = page_buffer(&file, self.access.page_buffer.0);
-        if let Some(prefix) = std::env::var_os("HDF5_VDS_PREFIX") {
-            file.search_first(prefix);
-        }
         let identity = match &self.access.driver {
             DriverChoice::Core { backing_store: false, .. } | DriverChoice::User(..) => None,
             _ => identity_of(self.path()),

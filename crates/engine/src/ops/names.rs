@@ -35,6 +35,7 @@ pub mod datasets {
         ChunkIndexKind, kind as chunk_index_kind, structured_kind as structured_index_kind,
     };
     pub use crate::data::virtual_::{VirtualOptions, VirtualView, mappings as virtual_mappings};
+    pub use super::super::dataset::DatasetAccess;
     pub use crate::object::dataset::{
         DatasetDescription, ExternalPiece, FillDescription, Filters, StoredFillValue, datatype_length,
     };

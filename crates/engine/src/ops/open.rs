@@ -6,6 +6,7 @@ use std::sync::Arc;
 use hyperslab_format::codec::Address;
 use hyperslab_vfd::Driver;
 
+use super::dataset::RawFolders;
 use super::dataset_writer::WriterContext;
 use super::raw_files::RawFileResolver;
 use super::writer_table::Writers;
@@ -20,18 +21,18 @@ use crate::store::{Store, StoreOptions};
 /// A trait of resolvers that open the other files that links and datasets name.
 pub trait FileResolver: RawFileResolver {
     /// Opens the HDF5 file with the name `name` for reading. A link or a dataset refers to the file
-    /// by this name.
+    /// by this name. The search begins with the folder `first`.
     ///
     /// # Errors
     /// Returns an error if the file does not exist or must not be opened.
-    fn open(&self, name: &[u8]) -> Result<Arc<OpenFile>>;
+    fn open(&self, name: &[u8], first: Option<&Path>) -> Result<Arc<OpenFile>>;
 
     /// Opens the HDF5 file with the name `name` for writing. A link or a dataset refers to the file
     /// by this name.
     ///
     /// # Errors
     /// As [`open`](Self::open), and if the file must not be changed.
-    fn open_to_write(&self, name: &[u8]) -> Result<Arc<OpenFile>> {
+    fn open_to_write(&self, name: &[u8], _first: Option<&Path>) -> Result<Arc<OpenFile>> {
         let name = String::from_utf8_lossy(name);
         Err(Error::unsupported(format!("writing to the file `{name}`")))
     }
@@ -43,13 +44,13 @@ pub trait FileResolver: RawFileResolver {
     }
 
     /// Returns whether the file name `name` in a link refers to the file that contains the link.
-    fn is_own(&self, _name: &[u8]) -> bool {
+    fn is_own(&self, _name: &[u8], _first: Option<&Path>) -> bool {
         false
     }
 
     /// Returns the HDF5 file with the name `name` if the program has it open. The resolver of file
     /// names does not keep or close this file.
-    fn find_open(&self, _name: &[u8]) -> Option<Arc<OpenFile>> {
+    fn find_open(&self, _name: &[u8], _first: Option<&Path>) -> Option<Arc<OpenFile>> {
         None
     }
 
@@ -71,6 +72,8 @@ pub struct OpenFile {
     pub(super) resolver: Option<Arc<dyn FileResolver>>,
     /// The resolver for files of external storage, which is the same value as `resolver`.
     raw_files: Option<Arc<dyn RawFileResolver>>,
+    /// The folders of external raw data files that the program chose for open datasets.
+    pub(super) raw_folders: Arc<RawFolders>,
     /// The options for reading virtual datasets.
     pub virtual_options: VirtualOptions,
     /// The caches that reads of raw data share.
@@ -115,6 +118,7 @@ impl OpenFile {
             editors: OpenEditors::default(),
             resolver: None,
             raw_files: None,
+            raw_folders: Arc::default(),
             virtual_options: VirtualOptions::default(),
             resources,
             writers: Writers::default(),
@@ -154,6 +158,7 @@ impl OpenFile {
             editors: &self.editors,
             resources: &self.resources,
             raw_files: self.raw_files.as_ref(),
+            raw_folders: &self.raw_folders,
         }
     }
 
@@ -162,8 +167,17 @@ impl OpenFile {
     /// # Errors
     /// Returns [`Error::Misuse`] if the file has no resolver, and the resolver's errors.
     pub fn other(&self, name: &[u8]) -> Result<Arc<Self>> {
+        self.other_in(name, None)
+    }
+
+    /// Opens another HDF5 file that a dataset of this file names. The search begins with the folder
+    /// `first`.
+    ///
+    /// # Errors
+    /// As [`other`](Self::other).
+    pub(super) fn other_in(&self, name: &[u8], first: Option<&Path>) -> Result<Arc<Self>> {
         match &self.resolver {
-            Some(resolver) => resolver.open(name),
+            Some(resolver) => resolver.open(name, first),
             None => Err(Error::Misuse(
                 "this file was opened without a way to open other files, so links to other files cannot be \
                  followed"

@@ -12,7 +12,7 @@ use hyperslab_format::codec::{Address, Reader, Writer};
 use hyperslab_format::global_heap::GlobalHeapId;
 use hyperslab_format::message::Layout;
 
-use super::{OpenDataset, OpenFile};
+use super::{DatasetAccess, OpenDataset, OpenFile};
 use crate::data::transfer::{byte_count, staged};
 use crate::data::variable::VariableWriter;
 use crate::error::{Error, Result};
@@ -104,9 +104,10 @@ impl OpenFile {
         self: &Arc<Self>,
         dataset: Address,
         selection: &Selection,
+        access: Option<&Arc<DatasetAccess>>,
     ) -> Result<Vec<GlobalHeapId>> {
         let header = ObjectHeader::load(&self.container.store, dataset)?;
-        let open = OpenDataset::open(self, &header)?;
+        let open = OpenDataset::open_with(self, &header, access)?;
         self.heap_objects_in_elements(&open.description, || open.read(self, selection))
     }
 

@@ -10,7 +10,7 @@ use hyperslab_format::codec::Address;
 use hyperslab_format::message::Layout;
 
 use super::dataset::sources::{MAX_DEPTH, found};
-use super::{OpenDataset, OpenFile};
+use super::{DatasetAccess, OpenDataset, OpenFile};
 use crate::data::transfer::{WriteSource, byte_count, leaves_parts};
 use crate::data::virtual_::{SourceShapes, Steps, VirtualMap};
 use crate::error::{Error, Result};
@@ -18,6 +18,9 @@ use crate::object::header::ObjectHeader;
 use crate::object::kind::ObjectKind;
 use crate::object::path::{self, Resolved};
 use crate::store::Edit;
+
+/// The address of a virtual dataset that a write changes, and the choices of the program for it.
+type VirtualTarget<'a> = (Address, Option<&'a Arc<DatasetAccess>>);
 
 /// The elements that a write to a virtual dataset passes to one source dataset.
 struct TargetShare {
@@ -46,6 +49,8 @@ struct Targets<'a> {
     /// The file whose `Edit` the caller holds.
     root: &'a Arc<OpenFile>,
     others: RefCell<Vec<OtherFile>>,
+    /// The choices of the program for the virtual dataset, which also hold for its sources.
+    access: Option<&'a Arc<DatasetAccess>>,
     steps: Steps,
 }
 
@@ -67,7 +72,7 @@ impl OpenFile {
     pub(super) fn write_virtual(
         self: &Arc<Self>,
         edit: &mut Edit<'_>,
-        dataset: Address,
+        dataset: VirtualTarget<'_>,
         selection: &Selection,
         from: &WriteSource<'_>,
     ) -> Result<()> {
@@ -87,7 +92,7 @@ impl OpenFile {
         };
         from.put(0, count, &mut elements)?;
         open.close_sources();
-        let targets = Targets::new(self, count);
+        let targets = Targets::new(self, count, dataset.1);
         let shares = targets.shares(self, &open, selection, Some(&elements))?;
         drop(elements);
         for share in shares {
@@ -112,29 +117,33 @@ impl OpenFile {
     pub(super) fn check_virtual(
         self: &Arc<Self>,
         edit: &mut Edit<'_>,
-        dataset: Address,
+        dataset: VirtualTarget<'_>,
         selection: &Selection,
     ) -> Result<()> {
         let open = self.open_virtual(edit, dataset)?;
         open.close_sources();
-        let targets = Targets::new(self, open.selected(selection)?);
+        let targets = Targets::new(self, open.selected(selection)?, dataset.1);
         targets.shares(self, &open, selection, None)?;
         targets.close()
     }
 
-    fn open_virtual(self: &Arc<Self>, edit: &mut Edit<'_>, dataset: Address) -> Result<OpenDataset> {
+    fn open_virtual(
+        self: &Arc<Self>,
+        edit: &mut Edit<'_>,
+        (dataset, access): VirtualTarget<'_>,
+    ) -> Result<OpenDataset> {
         self.flush_editors(edit)?;
         self.flush_headers(edit)?;
-        OpenDataset::open(self, &ObjectHeader::load(&self.container.store, dataset)?)
+        OpenDataset::open_with(self, &ObjectHeader::load(&self.container.store, dataset)?, access)
     }
 }
 
 impl<'a> Targets<'a> {
     /// Creates an empty list of source files for a write of `elements` elements to a virtual
     /// dataset.
-    fn new(root: &'a Arc<OpenFile>, elements: u64) -> Self {
+    fn new(root: &'a Arc<OpenFile>, elements: u64, access: Option<&'a Arc<DatasetAccess>>) -> Self {
         let limit = root.container.store.limits().virtual_steps;
-        Self { root, others: RefCell::default(), steps: Steps::new(limit, elements) }
+        Self { root, others: RefCell::default(), access, steps: Steps::new(limit, elements) }
     }
 
     /// Assigns each selected element of a virtual dataset to a source dataset, through nested
@@ -273,7 +282,7 @@ impl<'a> Targets<'a> {
         for _ in 0..MAX_DEPTH {
             match path::resolve(&file.container, file.root(), &name)? {
                 Resolved::Object(header) if ObjectKind::of(&header) == Some(ObjectKind::Dataset) => {
-                    let open = OpenDataset::open(&file, &header)?;
+                    let open = OpenDataset::open_with(&file, &header, self.access)?;
                     open.close_sources();
                     return Ok((file, open));
                 }
@@ -299,7 +308,8 @@ impl<'a> Targets<'a> {
         let Some(resolver) = &parent.resolver else {
             return Err(Error::Misuse("this file was opened without a way to open other files, so its virtual sources cannot be found".into()));
         };
-        if resolver.is_own(name) {
+        let folder = self.access.and_then(|access| access.source_folder.as_deref());
+        if resolver.is_own(name, folder) {
             return Ok(Arc::clone(parent));
         }
         let mut others = self.others.borrow_mut();
@@ -307,9 +317,9 @@ impl<'a> Targets<'a> {
         if let Some(other) = known {
             return Ok(Arc::clone(&other.file));
         }
-        let shared = resolver.find_open(name).filter(|file| file.container.store.is_writable());
+        let shared = resolver.find_open(name, folder).filter(|file| file.container.store.is_writable());
         let is_shared = shared.is_some();
-        let opened = shared.map_or_else(|| resolver.open_to_write(name), Ok)?;
+        let opened = shared.map_or_else(|| resolver.open_to_write(name, folder), Ok)?;
         let identity = |file: &OpenFile| file.container.store.driver().identity();
         let this = identity(&opened);
         let same = |file: &&Arc<OpenFile>| this.is_some() && identity(file) == this;

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::OpenFile;
+use super::{DatasetAccess, OpenFile};
 use crate::data::structured::{StructuredWriter, StructuredWriting};
 use crate::data::transfer::WriteSource;
 use crate::data::variable::ForeignHeap;
@@ -17,11 +17,12 @@ use hyperslab_format::codec::Address;
 /// The address of the dataset that a write changes, and whether the dataset has its own elements or
 /// is virtual.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WriteTo {
+pub enum WriteTo<'a> {
     /// A dataset with elements of its own.
     Own(Address),
-    /// A virtual dataset: its elements go to its source datasets.
-    Virtual(Address),
+    /// A virtual dataset: its elements go to its source datasets. The second part is the access of
+    /// the program to the dataset.
+    Virtual(Address, Option<&'a Arc<DatasetAccess>>),
 }
 
 impl OpenFile {
@@ -32,7 +33,7 @@ impl OpenFile {
     /// As [`write_elements_with`](Self::write_elements_with).
     pub fn write_elements(
         self: &Arc<Self>,
-        to: WriteTo,
+        to: WriteTo<'_>,
         selection: &Selection,
         from: &WriteSource<'_>,
     ) -> Result<()> {
@@ -66,13 +67,13 @@ impl OpenFile {
     pub fn write_elements_with(
         self: &Arc<Self>,
         edit: &mut Edit<'_>,
-        to: WriteTo,
+        to: WriteTo<'_>,
         selection: &Selection,
         from: &WriteSource<'_>,
     ) -> Result<()> {
         match to {
             WriteTo::Own(dataset) => self.write_own(edit, dataset, selection, from),
-            WriteTo::Virtual(dataset) => self.write_virtual(edit, dataset, selection, from),
+            WriteTo::Virtual(dataset, access) => self.write_virtual(edit, (dataset, access), selection, from),
         }
     }
 
@@ -86,7 +87,7 @@ impl OpenFile {
     pub fn replace_variable_data(
         self: &Arc<Self>,
         edit: &mut Edit<'_>,
-        to: WriteTo,
+        to: WriteTo<'_>,
         selection: &Selection,
         element_size: usize,
         store: impl FnOnce(&mut Edit<'_>) -> Result<Vec<u8>>,
@@ -97,13 +98,17 @@ impl OpenFile {
                 self.flush_dataset(edit, Some(dataset))?;
                 dataset
             }
-            WriteTo::Virtual(dataset) => {
+            WriteTo::Virtual(dataset, access) => {
                 self.flush_dataset(edit, None)?;
-                self.check_virtual(edit, dataset, selection)?;
+                self.check_virtual(edit, (dataset, access), selection)?;
                 dataset
             }
         };
-        let before = self.heap_objects_of(dataset, selection)?;
+        let access = match to {
+            WriteTo::Own(_) => None,
+            WriteTo::Virtual(_, access) => access,
+        };
+        let before = self.heap_objects_of(dataset, selection, access)?;
         let elements = store(edit)?;
         self.write_elements_with(edit, to, selection, &WriteSource::stored(&elements, element_size))?;
         self.free_heap_objects(edit, before)

@@ -4,6 +4,7 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
+mod access;
 mod blocks;
 mod builder;
 mod chunks;
@@ -21,7 +22,7 @@ mod write;
 
 use hyperslab_engine::format::Layout as StoredLayout;
 use hyperslab_engine::ops::OpenDataset;
-use hyperslab_engine::ops::datasets::DatasetDescription;
+use hyperslab_engine::ops::datasets::{DatasetAccess as Choices, DatasetDescription};
 use hyperslab_engine::store::Reading;
 use hyperslab_engine::{Error, Result};
 use hyperslab_exact::to_usize;
@@ -33,6 +34,7 @@ use crate::datatype::convert::Conversions;
 use crate::known::Known;
 use crate::layout::{Chunking, ExternalFile, FillStatus, FillValue, FilterInfo, Layout, VirtualMapping};
 use crate::{Dataspace, Datatype, Object, ObjectKind, ObjectToken, Stored, conversion};
+pub use access::DatasetAccess;
 pub use blocks::Blocks;
 pub use builder::DatasetBuilder;
 pub(crate) use builder::{Storage, auto_chunk};
@@ -66,29 +68,62 @@ pub struct Dataset {
     first: Arc<OpenDataset>,
     pub(crate) now: Arc<RwLock<Known<OpenDataset>>>,
     conversions: Arc<Conversions>,
+    /// The choices of the program for this dataset; `None` if the file chooses.
+    access: Option<Arc<Choices>>,
 }
 
 impl Dataset {
     pub(crate) fn new(object: Object) -> Result<Self> {
         object.expect(ObjectKind::Dataset)?;
+        Self::open_object(object, None)
+    }
+
+    /// Opens the dataset `object` with the choices `access` of the program.
+    fn new_with(object: Object, access: &DatasetAccess) -> Result<Self> {
+        object.expect(ObjectKind::Dataset)?;
+        let access = Self::hold(&object, access)?;
+        Self::open_object(object, access)
+    }
+
+    /// Registers the choices of the program for a dataset, if there are any.
+    fn hold(object: &Object, access: &DatasetAccess) -> Result<Option<Arc<Choices>>> {
+        if *access == DatasetAccess::default() {
+            return Ok(None);
+        }
+        let held = object.file().hold_access(object.address(), access.choices.clone());
+        held.map(Some).map_err(|error| error.context(format!("dataset `{}`", object.name())))
+    }
+
+    fn open_object(object: Object, access: Option<Arc<Choices>>) -> Result<Self> {
         let file = Arc::clone(object.file());
         let _reading = file.reading()?;
-        let open = OpenDataset::open(&file, &*object.header()?)
+        let open = OpenDataset::open_with(&file, &*object.header()?, access.as_ref())
             .map_err(|error| error.context(format!("dataset `{}`", object.name())))?;
         let first = Arc::new(open);
         let now = Known::new(object.file(), Arc::clone(&first));
-        Ok(Self::with(object, first, now))
+        Ok(Self::with(object, first, now, access))
     }
 
-    fn with(object: Object, first: Arc<OpenDataset>, now: Arc<RwLock<Known<OpenDataset>>>) -> Self {
+    fn with(
+        object: Object,
+        first: Arc<OpenDataset>,
+        now: Arc<RwLock<Known<OpenDataset>>>,
+        access: Option<Arc<Choices>>,
+    ) -> Self {
         let conversions = Arc::new(conversion::with_heap(conversion::defaults(), object.file()));
-        Self { object, first, now, conversions }
+        Self { object, first, now, conversions, access }
     }
 
-    /// Returns the handle of a dataset that was just created with `description`.
-    pub(crate) fn made(object: Object, description: DatasetDescription) -> Result<Self> {
-        let first = Arc::new(OpenDataset::made(object.file(), object.address(), description)?);
-        Ok(Self::with(object, first, Known::nothing()))
+    /// Returns the handle of a dataset that was just created with `description`. `access` contains
+    /// the choices of the program for the dataset.
+    pub(crate) fn made(
+        object: Object,
+        description: DatasetDescription,
+        access: &DatasetAccess,
+    ) -> Result<Self> {
+        let access = Self::hold(&object, access)?;
+        let made = OpenDataset::made(object.file(), object.address(), description, access.as_ref())?;
+        Ok(Self::with(object, Arc::new(made), Known::nothing(), access))
     }
 
     /// Returns the current state of the dataset, as its object header describes it.
@@ -102,7 +137,9 @@ impl Dataset {
     pub(crate) fn current(&self) -> Result<(Arc<OpenDataset>, Reading<'_>)> {
         let file = self.object.file();
         let reading = file.reading_flushed(self.shown()).map_err(|error| self.context(error))?;
-        let open = Known::get_held(&self.now, file, || OpenDataset::open(file, &*self.object.header()?));
+        let open = Known::get_held(&self.now, file, || {
+            OpenDataset::open_with(file, &*self.object.header()?, self.access.as_ref())
+        });
         Ok((open.map_err(|error| self.context(error))?, reading))
     }
 

@@ -147,9 +147,9 @@ impl Dataset {
 
     /// Returns the target of a write to this dataset: the address of the dataset, with a mark for
     /// virtual datasets.
-    pub(super) fn write_to(&self) -> WriteTo {
+    pub(super) fn write_to(&self) -> WriteTo<'_> {
         let address = self.object.address();
-        if self.is_virtual() { WriteTo::Virtual(address) } else { WriteTo::Own(address) }
+        if self.is_virtual() { WriteTo::Virtual(address, self.access.as_ref()) } else { WriteTo::Own(address) }
     }
 
     /// Changes the shape of the dataset. Elements inside both shapes keep their values; new

@@ -1,5 +1,6 @@
 //! Open datasets, and reads of their elements.
 
+mod access;
 pub(super) mod sources;
 
 use std::sync::{Arc, OnceLock};
@@ -21,6 +22,8 @@ use crate::data::virtual_::{Mapping, VirtualMap, VirtualSource, extent};
 use crate::error::{Error, Result};
 use crate::object::dataset::DatasetDescription;
 use crate::object::header::ObjectHeader;
+pub use access::DatasetAccess;
+pub(super) use access::RawFolders;
 use sources::{Nesting, Sources, Virtual};
 
 /// An open dataset: its description, and the sources from which reads take elements. The sources
@@ -35,6 +38,8 @@ pub struct OpenDataset {
     external: OnceLock<Arc<ExternalSource>>,
     virtual_: Option<Virtual>,
     structured: OnceLock<Arc<StructuredSource>>,
+    /// The choices of the program for this dataset; `None` if the file chooses.
+    access: Option<Arc<DatasetAccess>>,
 }
 
 impl OpenDataset {
@@ -44,16 +49,30 @@ impl OpenDataset {
     /// # Errors
     /// Returns [`Error::Corrupt`] if the header is damaged, and the errors of reading the sources.
     pub fn open(file: &Arc<OpenFile>, header: &ObjectHeader) -> Result<Self> {
-        Nesting::outermost(file, 0, |nesting| Self::open_nested(file, header, nesting))
+        Self::open_with(file, header, None)
+    }
+
+    /// Opens the dataset with the object header `header` like [`open`](Self::open), with the
+    /// choices `access` of the program for the dataset.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn open_with(
+        file: &Arc<OpenFile>,
+        header: &ObjectHeader,
+        access: Option<&Arc<DatasetAccess>>,
+    ) -> Result<Self> {
+        Nesting::outermost(file, 0, |nesting| Self::open_nested(file, header, access, nesting))
     }
 
     pub(super) fn open_nested(
         file: &Arc<OpenFile>,
         header: &ObjectHeader,
+        access: Option<&Arc<DatasetAccess>>,
         nesting: &Nesting<'_>,
     ) -> Result<Self> {
         let description = DatasetDescription::read(&file.container, header)?;
-        Self::described(file, header.address(), description, nesting)
+        Self::described(file, header.address(), description, access, nesting)
     }
 
     /// Opens a dataset that was just created, from its description. The object header of the
@@ -61,8 +80,13 @@ impl OpenDataset {
     ///
     /// # Errors
     /// As [`open`](Self::open).
-    pub fn made(file: &Arc<OpenFile>, address: Address, description: DatasetDescription) -> Result<Self> {
-        Nesting::outermost(file, 0, |nesting| Self::described(file, address, description, nesting))
+    pub fn made(
+        file: &Arc<OpenFile>,
+        address: Address,
+        description: DatasetDescription,
+        access: Option<&Arc<DatasetAccess>>,
+    ) -> Result<Self> {
+        Nesting::outermost(file, 0, |nesting| Self::described(file, address, description, access, nesting))
     }
 
     /// Opens a dataset that stores its own elements. Returns an error for a virtual dataset.
@@ -76,10 +100,15 @@ impl OpenDataset {
                 "a virtual dataset stores no elements: they are in its source datasets".into(),
             ));
         }
-        Ok(Self::of(header.address(), description, None))
+        Ok(Self::of(header.address(), description, None, None))
     }
 
-    fn of(address: Address, description: DatasetDescription, virtual_: Option<Virtual>) -> Self {
+    fn of(
+        address: Address,
+        description: DatasetDescription,
+        virtual_: Option<Virtual>,
+        access: Option<&Arc<DatasetAccess>>,
+    ) -> Self {
         Self {
             description,
             address,
@@ -87,6 +116,7 @@ impl OpenDataset {
             external: OnceLock::new(),
             virtual_,
             structured: OnceLock::new(),
+            access: access.cloned(),
         }
     }
 
@@ -94,6 +124,7 @@ impl OpenDataset {
         file: &Arc<OpenFile>,
         address: Address,
         mut description: DatasetDescription,
+        access: Option<&Arc<DatasetAccess>>,
         nesting: &Nesting<'_>,
     ) -> Result<Self> {
         let virtual_ = Virtual::load(file, &description)?;
@@ -101,12 +132,14 @@ impl OpenDataset {
         if let (Some(virtual_), Dataspace::Simple(stored)) = (&virtual_, &description.dataspace)
             && virtual_.mappings.iter().any(Mapping::grows)
         {
-            let sources = Sources { file, datatype: &description.datatype, virtual_, nesting };
-            let dims = extent(&virtual_.mappings, &stored.dims, file.virtual_options, &sources)?;
+            let sources = Sources { file, datatype: &description.datatype, virtual_, access, nesting };
+            let options = file.virtual_options;
+            let options = access.map_or(options, |access| access.virtual_options(options));
+            let dims = extent(&virtual_.mappings, &stored.dims, options, &sources)?;
             let max_dims = stored.max_dims.clone();
             description.dataspace = Dataspace::Simple(SimpleExtent { dims, max_dims });
         }
-        Ok(Self::of(address, description, virtual_))
+        Ok(Self::of(address, description, virtual_, access))
     }
 
     /// Returns the total size in bytes of all elements of the open dataset, as stored.
@@ -303,7 +336,7 @@ impl OpenDataset {
     ) -> Result<()> {
         let Some(virtual_) = &self.virtual_ else { return Ok(()) };
         let datatype = &self.description.datatype;
-        let sources = &Sources { file, datatype, virtual_, nesting };
+        let sources = &Sources { file, datatype, virtual_, access: self.access.as_ref(), nesting };
         let dims = self.description.dataspace.dims();
         let map = VirtualMap { mappings: &virtual_.mappings, dims, shapes: sources, steps: nesting.steps };
         let element_size = datatype.size as usize;
@@ -344,7 +377,7 @@ impl OpenDataset {
                 pieces: ExternalFilePart::row(
                     pieces.map(|piece| (piece.file.as_slice(), piece.offset, piece.size)),
                 ),
-                files: Box::new(RawFiles::to_read(file.raw_files())),
+                files: Box::new(RawFiles::to_read(file.raw_files(), &file.raw_folders, self.address, self.access.as_ref())),
             })
         };
         Arc::clone(self.external.get_or_init(open))

@@ -1,6 +1,7 @@
 //! The source datasets of a virtual dataset. They are looked up by name at the first use, and stay
 //! open for the next ones.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -10,7 +11,7 @@ use hyperslab_datatype::convert::Conversions;
 use hyperslab_format::message::Layout;
 
 use super::super::{OpenFile, SharedHeap};
-use super::OpenDataset;
+use super::{DatasetAccess, OpenDataset};
 use crate::data::transfer::ReadTarget;
 use crate::data::variable::ForeignHeap;
 use crate::data::virtual_::{Mapping, SourceDatasets, SourceShapes, Steps, mappings};
@@ -115,6 +116,8 @@ pub(in crate::ops) struct Sources<'a> {
     pub(in crate::ops) file: &'a Arc<OpenFile>,
     pub(in crate::ops) datatype: &'a Datatype,
     pub(in crate::ops) virtual_: &'a Virtual,
+    /// The choices of the program for the virtual dataset, which also hold for its sources.
+    pub(in crate::ops) access: Option<&'a Arc<DatasetAccess>>,
     pub(in crate::ops) nesting: &'a Nesting<'a>,
 }
 
@@ -143,7 +146,7 @@ impl SourceDatasets for Sources<'_> {
     }
 }
 
-impl Sources<'_> {
+impl<'a> Sources<'a> {
     /// Returns the conversions for elements of a virtual dataset's source dataset. If the source
     /// dataset is in another file, the conversions collect its variable-length data in a heap in
     /// memory.
@@ -167,6 +170,11 @@ impl Sources<'_> {
         }
     }
 
+    /// Returns the folder in which the search for source files begins, if the program chose one.
+    fn folder(&self) -> Option<&'a Path> {
+        self.access.and_then(|access| access.source_folder.as_deref())
+    }
+
     fn inside(&self) -> Result<Nesting<'_>> {
         let depth = self.nesting.depth + 1;
         if depth > MAX_DEPTH {
@@ -185,7 +193,7 @@ impl Sources<'_> {
         if self.virtual_.generation.swap(generation, Ordering::AcqRel) != generation {
             self.virtual_.close();
         }
-        if file_name == b"." { None } else { resolver.find_open(file_name) }
+        if file_name == b"." { None } else { resolver.find_open(file_name, self.folder()) }
     }
 
     fn find(&self, file_name: &[u8], name: &[u8]) -> Result<Option<Arc<SourceDataset>>> {
@@ -200,12 +208,12 @@ impl Sources<'_> {
         let same_file = open().iter().find(|one| one.file_name == file_name).map(|one| Arc::clone(&one.file));
         let file = match same_file {
             _ if file_name == b"." => Some(Arc::clone(self.file)),
-            _ if self.file.resolver.as_ref().is_some_and(|resolver| resolver.is_own(file_name)) => {
+            _ if self.file.resolver.as_ref().is_some_and(|resolver| resolver.is_own(file_name, self.folder())) => {
                 Some(Arc::clone(self.file))
             }
             _ if is_shared => shared,
             Some(file) => Some(file),
-            None => found(self.file.other(file_name))
+            None => found(self.file.other_in(file_name, self.folder()))
                 .map_err(|error| error.context(format!("source file `{}`", path::lossy(file_name))))?,
         };
         let Some(file) = file else { return Ok(None) };
@@ -237,11 +245,11 @@ impl Sources<'_> {
                     if ObjectKind::of(&header) != Some(ObjectKind::Dataset) {
                         return Err(Error::Misuse("the object is not a dataset".into()));
                     }
-                    let dataset = OpenDataset::open_nested(&file, &header, &self.inside()?)?;
+                    let dataset = OpenDataset::open_nested(&file, &header, self.access, &self.inside()?)?;
                     return Ok((file, dataset));
                 }
                 Resolved::External { file: other, path, .. } => {
-                    file = file.other(&other)?;
+                    file = file.other_in(&other, self.folder())?;
                     name = path;
                 }
                 Resolved::UserDefined { class, name, .. } => return Err(path::user_defined(class, &name)),

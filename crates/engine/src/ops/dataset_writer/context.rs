@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::super::dataset::RawFolders;
 use super::super::raw_files::RawFileResolver;
 use crate::data::transfer::Resources;
 use crate::object::container::Container;
@@ -16,4 +17,6 @@ pub(crate) struct WriterContext<'a> {
     pub(in crate::ops) resources: &'a Resources,
     /// Opens the files of external storage.
     pub(in crate::ops) raw_files: Option<&'a Arc<dyn RawFileResolver>>,
+    /// The folders of external raw data files that the program chose for open datasets.
+    pub(in crate::ops) raw_folders: &'a Arc<RawFolders>,
 }

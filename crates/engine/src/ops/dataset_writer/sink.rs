@@ -46,7 +46,7 @@ impl DatasetSink {
             _ if !description.external.is_empty() => {
                 let pieces = description.external.iter();
                 let pieces = pieces.map(|piece| (piece.file.clone(), piece.offset, piece.size)).collect();
-                let files = Arc::new(RawFiles::to_write(file.raw_files));
+                let files = Arc::new(RawFiles::to_write(file.raw_files, file.raw_folders, address));
                 Self::Other(Box::new(ExternalSink { dims, pieces, files }))
             }
             Layout::Chunked(layout) => {

@@ -14,6 +14,7 @@ use hyperslab_engine::store::{Edit, ObjectHandle};
 use hyperslab_engine::{Address, Result};
 use hyperslab_filter::FilterSpec;
 
+use super::DatasetAccess;
 use super::data::ArrayData;
 use crate::sparse::SparseOptions;
 use crate::{
@@ -60,6 +61,7 @@ pub struct DatasetBuilder {
     allocation_time: StoredAllocation,
     header: NewHeader,
     times: bool,
+    pub(super) access: DatasetAccess,
 }
 
 /// The storage layout of a new dataset, as the caller requests it.
@@ -112,6 +114,7 @@ impl Group {
             allocation_time: StoredAllocation::DEFAULT,
             header: NewHeader::default(),
             times: false,
+            access: DatasetAccess::default(),
         }
     }
 }
@@ -350,7 +353,7 @@ impl DatasetBuilder {
     /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the datatype or the shape is missing, if
     /// properties contradict each other, or if the file is open for reading only.
     pub fn create(self) -> Result<Dataset> {
-        let (group, path) = (self.group.clone(), self.path.clone());
+        let (group, path, access) = (self.group.clone(), self.path.clone(), self.access.clone());
         let subject = || format!("cannot create the dataset `{path}`");
         let (mut new, mappings, _committed) = self.prepare().map_err(|error| error.context(subject()))?;
         let (handle, description) = group.add(subject, &path, |edit, parent, name| {
@@ -359,7 +362,7 @@ impl DatasetBuilder {
             group.insert(edit, parent, name, EngineTarget::Hard(made))?;
             Ok((edit.store().hold(made)?, description))
         })?;
-        finish(&group, handle, &path, description)
+        finish(&group, handle, &path, description, &access)
     }
 
     /// Creates the dataset of the builder in `group`. The function `place` must create the
@@ -370,6 +373,7 @@ impl DatasetBuilder {
         path: &str,
         place: impl FnOnce(&mut Edit<'_>, Address, &mut Make<'_>) -> Result<(Address, DatasetDescription)>,
     ) -> Result<Dataset> {
+        let access = self.access.clone();
         let subject = || format!("cannot create the dataset `{path}`");
         let (mut new, mut mappings, _committed) = self.prepare().map_err(|error| error.context(subject()))?;
         let (handle, description) = group.add_here(subject, |edit, parent| {
@@ -378,7 +382,7 @@ impl DatasetBuilder {
             let (made, description) = place(edit, parent, &mut make)?;
             Ok((edit.store().hold(made)?, description))
         })?;
-        finish(group, handle, path, description)
+        finish(group, handle, path, description, &access)
     }
 
     /// Returns the group to which the builder's dataset path is relative.
@@ -473,9 +477,10 @@ fn finish(
     handle: ObjectHandle,
     path: &str,
     description: DatasetDescription,
+    access: &DatasetAccess,
 ) -> Result<Dataset> {
     if matches!(description.layout.layout, StoredLayout::Virtual(_)) {
-        return group.open_made(handle, path)?.into_dataset();
+        return group.open_made(handle, path)?.into_dataset_with(access);
     }
-    Dataset::made(group.made(handle, ObjectKind::Dataset, path), description)
+    Dataset::made(group.made(handle, ObjectKind::Dataset, path), description, access)
 }
