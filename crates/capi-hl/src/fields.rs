@@ -54,33 +54,17 @@ pub fn member(datatype: hid_t, path: &[CString]) -> Outcome<Id> {
     Ok(at)
 }
 
-/// Returns a compound datatype with the fields that the paths name, one after another. A field of
-/// an inner compound datatype is wrapped in compound datatypes of the same names.
+/// Returns a compound datatype in memory with the field that a path names. The field of an inner
+/// compound datatype is wrapped in compound datatypes of the same names.
 ///
 /// # Errors
 /// Fails if the datatype has no such field.
-pub fn packed(datatype: hid_t, paths: &[Vec<CString>]) -> Outcome<Id> {
-    let mut fields = Vec::new();
-    for path in paths {
-        let (first, inner) = path.split_first().ok_or_else(|| Failure::bad_value("an empty path"))?;
-        let mut field = member(datatype, path)?;
-        for name in inner.iter().rev() {
-            let size = object::size(field.get())?;
-            let wrapped = Id::own(sys::H5Tcreate(class::COMPOUND, size))?;
-            check(sys::H5Tinsert(wrapped.get(), Text::of(name), 0, field.get()))?;
-            field = wrapped;
-        }
-        fields.push((first, field));
+pub fn column(datatype: hid_t, path: &[CString]) -> Outcome<Id> {
+    let mut field = member(datatype, path)?;
+    for name in path.iter().rev() {
+        let wrapped = Id::own(sys::H5Tcreate(class::COMPOUND, object::size(field.get())?))?;
+        check(sys::H5Tinsert(wrapped.get(), Text::of(name), 0, field.get()))?;
+        field = wrapped;
     }
-    let sizes = fields.iter().map(|(_, field)| object::size(field.get()));
-    let sizes = sizes.collect::<Outcome<Vec<usize>>>()?;
-    let total = sizes.iter().try_fold(0_usize, |sum, size| sum.checked_add(*size));
-    let total = total.ok_or_else(|| Failure::bad_range("the fields are too large"))?;
-    let whole = Id::own(sys::H5Tcreate(class::COMPOUND, total))?;
-    let mut offset = 0;
-    for ((name, field), size) in fields.iter().zip(sizes) {
-        check(sys::H5Tinsert(whole.get(), Text::of(name), offset, field.get()))?;
-        offset += size;
-    }
-    Ok(whole)
+    Ok(field)
 }

@@ -27,9 +27,6 @@ export! {
     /// Makes a dataset a dimension scale, with a name if `dimname` is not null.
     fn H5DSset_scale(dsid: hid_t, dimname: Text) -> herr_t {
         object::require_dataset(dsid)?;
-        if scale::is_scale(dsid)? {
-            return Err(Failure::bad_value("the dataset is already a dimension scale"));
-        }
         set_scale(dsid)?;
         if let Some(name) = dimname.get() {
             object::set_text(dsid, NAME, &name)?;
@@ -40,6 +37,9 @@ export! {
     /// Attaches a scale to a dimension of a dataset. Another dataset becomes a scale first.
     fn H5DSattach_scale(did: hid_t, dsid: hid_t, idx: c_uint) -> herr_t {
         require_pair(did, dsid)?;
+        if scale::is_reserved(did)? {
+            return Err(Failure::bad_value("an image, palette or table has no scales"));
+        }
         let at = scale::dimension(did, idx)?;
         if !scale::is_scale(dsid)? {
             set_scale(dsid)?;
@@ -84,14 +84,17 @@ export! {
         let visitor = visitor.ok_or_else(|| Failure::bad_value("no function"))?;
         object::require_dataset(did)?;
         let at = scale::dimension(did, dim)?;
-        let Some(list) = DimensionList::read(did, scale::rank(did)?)? else { return Ok(0) };
-        let scales = list.scales.get(at).map_or(&[] as &[_], Vec::as_slice);
-        let first = idx.get().map_or(Ok(0), usize::try_from);
-        let first = first.ok().filter(|first| scales.is_empty() || *first < scales.len());
+        let list = DimensionList::read(did, scale::rank(did)?)?;
+        let scales = list.as_ref().and_then(|list| list.scales.get(at)).map_or(&[] as &[_], Vec::as_slice);
+        let first = match idx.get() {
+            None => Some(0),
+            Some(first) => usize::try_from(first).ok().filter(|first| *first < scales.len()),
+        };
         let first = first.ok_or_else(|| Failure::bad_range("the dimension has no such scale"))?;
+        let kind = list.as_ref().map_or(Kind::Old, |list| list.kind);
         for (number, bytes) in scales.iter().enumerate().skip(first) {
             idx.put(c_int::try_from(number).map_err(|_| Failure::bad_range("too many scales"))?);
-            let scale = reference::open(list.kind, did, bytes)?;
+            let scale = reference::open(kind, did, bytes)?;
             let answer = call_user!(visitor, did, dim, scale.get(), visitor_data);
             if answer != 0 {
                 return Ok(answer);

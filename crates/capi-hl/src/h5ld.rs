@@ -21,7 +21,7 @@ export! {
     /// Returns the size in memory of an element, or of the fields of a list.
     fn H5LDget_dset_type_size(did: hid_t, fields: Text) -> usize {
         object::require_dataset(did)?;
-        object::size(memory_type(did, fields)?.get())
+        total(&columns(did, fields)?)
     }
 
     /// Reads the elements that are within the dimensions `cur_dims` and not within `prev_dims`.
@@ -33,11 +33,28 @@ export! {
         if buf.is_null() || !before.iter().zip(&now).any(|(before, now)| now > before) {
             return Err(Failure::bad_value("no buffer, or no dimension has grown"));
         }
-        let datatype = memory_type(did, fields)?;
+        let columns = columns(did, fields)?;
         select(&file, &before, &now)?;
-        let count = check(sys::H5Sget_select_npoints(file.get()))?;
-        let memory = object::space(&[count.cast_unsigned()])?;
-        check(sys::H5Dread(did, datatype.get(), memory.get(), file.get(), H5P_DEFAULT, buf))
+        let count = check(sys::H5Sget_select_npoints(file.get()))?.cast_unsigned();
+        let memory = object::space(&[count])?;
+        let read = |datatype: &Id, buffer| {
+            check(sys::H5Dread(did, datatype.get(), memory.get(), file.get(), H5P_DEFAULT, buffer))
+        };
+        if let [only] = columns.as_slice() {
+            return read(only, buf);
+        }
+        let (record, mut offset) = (total(&columns)?, 0);
+        for column in &columns {
+            let size = object::size(column.get())?;
+            let length = hyperslab_exact::to_usize(count).ok().and_then(|count| count.checked_mul(size));
+            let mut bytes = vec![0; length.ok_or_else(|| Failure::bad_range("the elements are too large"))?];
+            read(column, Buffer::to(&mut bytes))?;
+            for (element, value) in bytes.chunks_exact(size).enumerate() {
+                buf.put(element * record + offset, value);
+            }
+            offset += size;
+        }
+        Ok(0)
     }
 }
 
@@ -53,12 +70,23 @@ fn select(file: &Id, before: &[hsize_t], now: &[hsize_t]) -> Outcome<()> {
     Ok(())
 }
 
-/// Returns the native datatype of a dataset, or the one of the fields of a list.
-fn memory_type(dataset: hid_t, list: Text) -> Outcome<Id> {
+/// Returns the datatypes in memory that one element consists of: the native datatype of a dataset,
+/// or one datatype for each field of a list.
+fn columns(dataset: hid_t, list: Text) -> Outcome<Vec<Id>> {
     let native = object::native(Id::own(sys::H5Dget_type(dataset))?.get())?;
-    let Some(list) = list.get() else { return Ok(native) };
+    let Some(list) = list.get() else { return Ok(vec![native]) };
     if check(sys::H5Tget_class(native.get()))? != class::COMPOUND {
         return Err(Failure::bad_type("the dataset has no fields"));
     }
-    fields::packed(native.get(), &fields::parse(list.to_bytes())?)
+    fields::parse(list.to_bytes())?.iter().map(|path| fields::column(native.get(), path)).collect()
+}
+
+/// Returns the size of all datatypes together.
+fn total(columns: &[Id]) -> Outcome<usize> {
+    let mut sum = 0_usize;
+    for column in columns {
+        let size = object::size(column.get())?;
+        sum = sum.checked_add(size).ok_or_else(|| Failure::bad_range("the fields are too large"))?;
+    }
+    Ok(sum)
 }

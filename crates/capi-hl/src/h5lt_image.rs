@@ -30,9 +30,6 @@ export! {
         if flags & !(OPEN_RW | DONT_COPY | DONT_RELEASE) != 0 {
             return Err(Failure::bad_value("unknown flags"));
         }
-        if flags & DONT_RELEASE != 0 && flags & DONT_COPY == 0 {
-            return Err(Failure::bad_value("H5LT_FILE_IMAGE_DONT_RELEASE requires H5LT_FILE_IMAGE_DONT_COPY"));
-        }
         let list = Id::own(sys::H5Pcreate(sys::H5P_CLS_FILE_ACCESS_ID_g))?;
         check(sys::H5Pset_fapl_core(list.get(), INCREMENT, 0))?;
         check(sys::H5Pset_file_image(list.get(), buf_ptr, buf_size))?;

@@ -79,7 +79,8 @@ export! {
         let position = position.ok_or_else(|| Failure::bad_range("the table has fewer fields"))?;
         let mut fields = members(&old)?;
         fields.insert(position, Member { name, datatype: Id::own(sys::H5Tcopy(field_type))?, old: None });
-        let new = rebuild(loc_id, &old, &fields)?;
+        let size = object::size(old.datatype.get())?.checked_add(object::size(field_type)?);
+        let new = rebuild(loc_id, &old, &fields, size)?;
         let column = Column { at: position, datatype: field_type, fill: fill_data, values: buf };
         column.write(&new, &fields)?;
         replace(loc_id, dset_name, old, new)?;
@@ -94,8 +95,9 @@ export! {
         if fields.len() <= 1 {
             return Err(Failure::bad_value("the only field of a table stays"));
         }
-        fields.remove(position);
-        let new = rebuild(loc_id, &old, &fields)?;
+        let removed = object::size(fields.remove(position).datatype.get())?;
+        let size = object::size(old.datatype.get())?.checked_sub(removed);
+        let new = rebuild(loc_id, &old, &fields, size)?;
         replace(loc_id, dset_name, old, new)?;
         Ok(0)
     }
@@ -128,13 +130,10 @@ fn members(table: &Table) -> Outcome<Vec<Member>> {
 /// The name of a table while it is rebuilt.
 const NEW: &CStr = c".hyperslab_new_table";
 
-/// Creates a table with other fields and copies the records of the old one.
-fn rebuild(location: hid_t, old: &Table, fields: &[Member]) -> Outcome<Table> {
-    let mut size = 0_usize;
-    for field in fields {
-        let length = object::size(field.datatype.get())?;
-        size = size.checked_add(length).ok_or_else(|| Failure::bad_range("the records are too large"))?;
-    }
+/// Creates a table with other fields and copies the records of the old one. The size of a record
+/// changes by the size of the field.
+fn rebuild(location: hid_t, old: &Table, fields: &[Member], size: Option<usize>) -> Outcome<Table> {
+    let size = size.ok_or_else(|| Failure::bad_range("the size of the records"))?;
     let record = Id::own(sys::H5Tcreate(class::COMPOUND, size))?;
     let mut offset = 0;
     for field in fields {

@@ -10,7 +10,6 @@
 //! - [`handle`], [`object`]: identifiers that are closed automatically, and steps over objects.
 
 #![expect(non_camel_case_types, reason = "types have the names of the C interface")]
-#![expect(unreachable_pub, reason = "the library has exported C functions only")]
 
 pub mod ctypes;
 pub mod ddl;

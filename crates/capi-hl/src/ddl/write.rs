@@ -57,7 +57,9 @@ impl Writer {
 
     fn datatype(&mut self, datatype: hid_t) -> Outcome<()> {
         match check(sys::H5Tget_class(datatype))? {
-            class::INTEGER | class::FLOAT | class::BITFIELD => self.predefined(datatype, "undefined"),
+            class::INTEGER => self.predefined(datatype, "undefined integer"),
+            class::FLOAT => self.predefined(datatype, "undefined float"),
+            class::BITFIELD => self.predefined(datatype, "undefined bitfield"),
             class::TIME => {
                 self.put("H5T_TIME: not yet implemented");
                 Ok(())
@@ -67,12 +69,9 @@ impl Writer {
             class::COMPOUND => self.braced("H5T_COMPOUND", |it| it.compound(datatype)),
             class::REFERENCE => self.reference(datatype),
             class::ENUM => self.braced("H5T_ENUM", |it| it.enumeration(datatype)),
-            class::VLEN => self.braced("H5T_VLEN", |it| {
-                it.line();
-                it.datatype(Id::own(sys::H5Tget_super(datatype))?.get())
-            }),
+            class::VLEN => self.braced("H5T_VLEN", |it| it.base(datatype)),
             class::ARRAY => self.braced("H5T_ARRAY", |it| it.array(datatype)),
-            class::COMPLEX => self.complex(datatype),
+            class::COMPLEX => self.braced("H5T_COMPLEX", |it| it.base(datatype)),
             _ => Err(Failure::unsupported("the class of the datatype has no description")),
         }
     }
@@ -96,20 +95,13 @@ impl Writer {
         Ok(())
     }
 
-    fn complex(&mut self, datatype: hid_t) -> Outcome<()> {
-        let mark = self.text.len();
-        self.predefined(datatype, "")?;
-        if self.text.len() == mark {
-            return self.braced("H5T_COMPLEX", |it| {
-                it.line();
-                it.datatype(Id::own(sys::H5Tget_super(datatype))?.get())
-            });
-        }
-        Ok(())
+    /// Writes the base of a datatype on a line of its own.
+    fn base(&mut self, datatype: hid_t) -> Outcome<()> {
+        self.line();
+        self.datatype(Id::own(sys::H5Tget_super(datatype))?.get())
     }
 
     fn string(&mut self, datatype: hid_t) -> Outcome<()> {
-        let copy = Id::own(sys::H5Tcopy(datatype))?;
         let is_variable = truth(sys::H5Tis_variable_str(datatype))?;
         let size = if is_variable { "H5T_VARIABLE".to_owned() } else { object::size(datatype)?.to_string() };
         let padding = match check(sys::H5Tget_strpad(datatype))? {
@@ -118,14 +110,12 @@ impl Writer {
             2 => "H5T_STR_SPACEPAD",
             _ => "H5T_STR_ERROR",
         };
-        let set = match check(sys::H5Tget_cset(copy.get()))? {
+        let set = match check(sys::H5Tget_cset(datatype))? {
             0 => "H5T_CSET_ASCII",
             1 => "H5T_CSET_UTF8",
             _ => "unknown",
         };
-        // The two base datatypes differ in the padding.
-        let base = if padding == "H5T_STR_SPACEPAD" { "H5T_FORTRAN_S1" } else { "H5T_C_S1" };
-        for (name, value) in [("STRSIZE", size.as_str()), ("STRPAD", padding), ("CSET", set), ("CTYPE", base)] {
+        for (name, value) in [("STRSIZE", size.as_str()), ("STRPAD", padding), ("CSET", set), ("CTYPE", "H5T_C_S1")] {
             self.line();
             self.put(format!("{name} {value};"));
         }
@@ -147,7 +137,12 @@ impl Writer {
         for index in members(datatype)? {
             let member = Id::own(sys::H5Tget_member_type(datatype, index))?;
             self.line();
+            // The lines of a compound datatype within another one have one more step.
+            let is_compound = check(sys::H5Tget_class(member.get()))? == class::COMPOUND;
+            let step = if is_compound { STEP } else { 0 };
+            self.indent += step;
             self.datatype(member.get())?;
+            self.indent -= step;
             self.put(" \"");
             self.put(object::take_text(sys::H5Tget_member_name(datatype, index))?.as_bytes());
             self.put(format!("\" : {};", sys::H5Tget_member_offset(datatype, index)));

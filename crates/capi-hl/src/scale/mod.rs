@@ -13,6 +13,8 @@ use crate::object;
 pub const CLASS: &CStr = c"CLASS";
 /// The value of the attribute for scales.
 pub const CLASS_VALUE: &CStr = c"DIMENSION_SCALE";
+/// The values of the attribute for images, palettes and tables.
+const RESERVED: &[&CStr] = &[c"IMAGE", c"PALETTE", c"TABLE"];
 /// The attribute with the name of a scale.
 pub const NAME: &CStr = c"NAME";
 /// The attribute of a dataset with the scales of each dimension.
@@ -28,6 +30,15 @@ pub const DIMENSION_LABELS: &CStr = c"DIMENSION_LABELS";
 /// Fails if its attribute cannot be read.
 pub fn is_scale(dataset: hid_t) -> Outcome<bool> {
     Ok(object::text_attribute(dataset, CLASS)?.is_some_and(|text| text.as_c_str() == CLASS_VALUE))
+}
+
+/// Returns whether a dataset has a class that other specifications define.
+///
+/// # Errors
+/// Fails if its attribute cannot be read.
+pub fn is_reserved(dataset: hid_t) -> Outcome<bool> {
+    let class = object::text_attribute(dataset, CLASS)?;
+    Ok(class.is_some_and(|class| RESERVED.contains(&class.as_c_str())))
 }
 
 /// Returns the number of dimensions that can have scales: those of the dataset, and one for a
