@@ -32,7 +32,14 @@ export! {
     }
 }
 
-fn append(dataset: hid_t, dxpl: hid_t, axis: usize, extension: hsize_t, memtype: hid_t, buf: Data) -> Outcome<()> {
+fn append(
+    dataset: hid_t,
+    dxpl: hid_t,
+    axis: usize,
+    extension: hsize_t,
+    memtype: hid_t,
+    buf: Data,
+) -> Outcome<()> {
     let before = object::dataset_dims(dataset)?;
     let held = *before.get(axis).ok_or_else(|| Failure::bad_range("the dataset has no such axis"))?;
     let grown = held.checked_add(extension).ok_or_else(|| Failure::bad_range("the new size is too large"))?;

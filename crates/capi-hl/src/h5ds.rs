@@ -170,6 +170,7 @@ fn is_attached(dataset: hid_t, scale: hid_t, at: usize, index: c_uint) -> Outcom
     let to_dataset = Reference::to(dataset, datasets.kind)?;
     let has_scale = dimensions.scales.get(at).is_some_and(|list| list.iter().any(|it| to_scale.is(it)));
     let mut entries = datasets.entries.iter();
-    let same = |(known, of): &(Vec<u8>, c_int)| c_int::try_from(index).ok() == Some(*of) && to_dataset.is(known);
+    let same =
+        |(known, of): &(Vec<u8>, c_int)| c_int::try_from(index).ok() == Some(*of) && to_dataset.is(known);
     Ok(has_scale && entries.any(same))
 }

@@ -4,8 +4,8 @@ use std::ffi::{CStr, c_int, c_uchar};
 
 use crate::ctypes::{H5P_DEFAULT, H5R_OBJECT, H5S_ALL, class, herr_t, hid_t, hsize_t, hssize_t};
 use crate::failure::{Failure, Outcome, check};
-use crate::handle::Id;
 use crate::h5im::{self, CLASS, VERSION};
+use crate::handle::Id;
 use crate::pointer::{Buffer, Data, In, Out, Text};
 use crate::scale::reference::{Kind, Reference};
 use crate::{export, h5lt_datasets, object, sys};

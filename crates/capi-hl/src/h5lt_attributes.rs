@@ -1,6 +1,9 @@
 //! Attributes in one call (`H5LTset_attribute_*`, `H5LTget_attribute*`).
 
-use std::ffi::{c_char, c_double, c_float, c_int, c_long, c_longlong, c_short, c_uchar, c_uint, c_ulong, c_ulonglong, c_ushort};
+use std::ffi::{
+    c_char, c_double, c_float, c_int, c_long, c_longlong, c_short, c_uchar, c_uint, c_ulong, c_ulonglong,
+    c_ushort,
+};
 
 use crate::ctypes::{H5P_DEFAULT, herr_t, hid_t, hsize_t};
 use crate::failure::{Outcome, check};
@@ -9,7 +12,14 @@ use crate::pointer::{Buffer, Data, In, Out, Text, TextBuffer};
 use crate::{export, object, sys};
 
 /// Writes numbers as an attribute with one dimension.
-fn set(location: hid_t, object_name: Text, name: Text, datatype: hid_t, values: Data, count: usize) -> Outcome<herr_t> {
+fn set(
+    location: hid_t,
+    object_name: Text,
+    name: Text,
+    datatype: hid_t,
+    values: Data,
+    count: usize,
+) -> Outcome<herr_t> {
     let name = name.value("name of an attribute")?;
     let object = object::object(location, object_name)?;
     let space = object::space(&[hyperslab_exact::to_u64(count)])?;
@@ -25,7 +35,13 @@ fn open(location: hid_t, object_name: Text, name: Text) -> Outcome<Id> {
 }
 
 /// Reads an attribute. The datatype in memory is the one of the file if `datatype` is `None`.
-fn get(location: hid_t, object_name: Text, name: Text, datatype: Option<hid_t>, buffer: Buffer) -> Outcome<herr_t> {
+fn get(
+    location: hid_t,
+    object_name: Text,
+    name: Text,
+    datatype: Option<hid_t>,
+    buffer: Buffer,
+) -> Outcome<herr_t> {
     let attribute = open(location, object_name, name)?;
     let of_file = Id::own(sys::H5Aget_type(attribute.get()))?;
     check(sys::H5Aread(attribute.get(), datatype.unwrap_or_else(|| of_file.get()), buffer))

@@ -24,7 +24,14 @@ pub fn make(location: hid_t, name: Text, dims: &[hsize_t], datatype: hid_t, elem
 }
 
 /// Creates a dataset from the arguments of a C function.
-fn make_from(location: hid_t, name: Text, rank: c_int, dims: In<hsize_t>, datatype: hid_t, elements: Data) -> Outcome<herr_t> {
+fn make_from(
+    location: hid_t,
+    name: Text,
+    rank: c_int,
+    dims: In<hsize_t>,
+    datatype: hid_t,
+    elements: Data,
+) -> Outcome<herr_t> {
     let rank = usize::try_from(rank).map_err(|_| Failure::bad_range("a negative number of dimensions"))?;
     make(location, name, &dims.array(rank, "dimensions")?, datatype, elements)?.close()?;
     Ok(0)

@@ -6,9 +6,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use crate::ctypes::{
-    H5I_BADID, H5P_DEFAULT, H5S_UNLIMITED, class, herr_t, hid_t, hsize_t,
-};
+use crate::ctypes::{H5I_BADID, H5P_DEFAULT, H5S_UNLIMITED, class, herr_t, hid_t, hsize_t};
 use crate::failure::{Failure, Outcome, check};
 use crate::handle::Id;
 use crate::pointer::{Buffer, Data, In, Out, Text};

@@ -123,7 +123,8 @@ struct Member {
 }
 
 fn members(table: &Table) -> Outcome<Vec<Member>> {
-    let member = |field| Ok(Member { name: table.name(field)?, datatype: table.field(field)?, old: Some(field) });
+    let member =
+        |field| Ok(Member { name: table.name(field)?, datatype: table.field(field)?, old: Some(field) });
     (0..table.fields).map(member).collect()
 }
 
@@ -184,7 +185,8 @@ impl Column {
         if !self.values.is_null() {
             table.write(0, records, memory.get(), self.values)?;
         } else if !self.fill.is_null() {
-            let count = hyperslab_exact::to_usize(records).map_err(|_| Failure::bad_range("too many records"))?;
+            let count =
+                hyperslab_exact::to_usize(records).map_err(|_| Failure::bad_range("too many records"))?;
             let bytes = self.fill.bytes(size, "fill value")?.repeat(count);
             table.write(0, records, memory.get(), Data::to(&bytes))?;
         }

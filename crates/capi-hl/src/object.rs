@@ -2,7 +2,9 @@
 
 use std::ffi::{CStr, CString};
 
-use crate::ctypes::{H5I_DATASET, H5P_DEFAULT, H5S_SCALAR, H5S_SELECT_SET, H5T_VARIABLE, class, hid_t, hsize_t};
+use crate::ctypes::{
+    H5I_DATASET, H5P_DEFAULT, H5S_SCALAR, H5S_SELECT_SET, H5T_VARIABLE, class, hid_t, hsize_t,
+};
 use crate::failure::{Failure, Outcome, check, truth};
 use crate::handle::Id;
 use crate::pointer::{Buffer, Data, Foreign, In, Out, Text};

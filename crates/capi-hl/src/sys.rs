@@ -34,13 +34,27 @@ unsafe extern "C" {
     /// `H5Iremove_verify` of the C interface.
     pub safe fn H5Iremove_verify(id: hid_t, kind: c_int) -> *mut c_void;
     /// `H5Epush1` of the C interface.
-    pub safe fn H5Epush1(file: Text, function: Text, line: c_uint, major: hid_t, minor: hid_t, text: Text) -> herr_t;
+    pub safe fn H5Epush1(
+        file: Text,
+        function: Text,
+        line: c_uint,
+        major: hid_t,
+        minor: hid_t,
+        text: Text,
+    ) -> herr_t;
     /// `H5free_memory` of the C interface.
     pub safe fn H5free_memory(memory: *mut c_void) -> herr_t;
     /// `H5Aclose` of the C interface.
     pub safe fn H5Aclose(attribute: hid_t) -> herr_t;
     /// `H5Acreate2` of the C interface.
-    pub safe fn H5Acreate2(object: hid_t, name: Text, datatype: hid_t, space: hid_t, acpl: hid_t, aapl: hid_t) -> hid_t;
+    pub safe fn H5Acreate2(
+        object: hid_t,
+        name: Text,
+        datatype: hid_t,
+        space: hid_t,
+        acpl: hid_t,
+        aapl: hid_t,
+    ) -> hid_t;
     /// `H5Adelete` of the C interface.
     pub safe fn H5Adelete(object: hid_t, name: Text) -> herr_t;
     /// `H5Aexists` of the C interface.
@@ -56,7 +70,15 @@ unsafe extern "C" {
     /// `H5Awrite` of the C interface.
     pub safe fn H5Awrite(attribute: hid_t, datatype: hid_t, memory: Data) -> herr_t;
     /// `H5Dcreate2` of the C interface.
-    pub safe fn H5Dcreate2(location: hid_t, name: Text, datatype: hid_t, space: hid_t, lcpl: hid_t, dcpl: hid_t, dapl: hid_t) -> hid_t;
+    pub safe fn H5Dcreate2(
+        location: hid_t,
+        name: Text,
+        datatype: hid_t,
+        space: hid_t,
+        lcpl: hid_t,
+        dcpl: hid_t,
+        dapl: hid_t,
+    ) -> hid_t;
     /// `H5Dflush` of the C interface.
     pub safe fn H5Dflush(dataset: hid_t) -> herr_t;
     /// `H5Dget_access_plist` of the C interface.
@@ -70,15 +92,42 @@ unsafe extern "C" {
     /// `H5Dopen2` of the C interface.
     pub safe fn H5Dopen2(location: hid_t, name: Text, dapl: hid_t) -> hid_t;
     /// `H5Dread` of the C interface.
-    pub safe fn H5Dread(dataset: hid_t, datatype: hid_t, memory_space: hid_t, file_space: hid_t, dxpl: hid_t, memory: Buffer) -> herr_t;
+    pub safe fn H5Dread(
+        dataset: hid_t,
+        datatype: hid_t,
+        memory_space: hid_t,
+        file_space: hid_t,
+        dxpl: hid_t,
+        memory: Buffer,
+    ) -> herr_t;
     /// `H5Dread_chunk1` of the C interface.
-    pub safe fn H5Dread_chunk1(dataset: hid_t, dxpl: hid_t, offset: In<hsize_t>, filters: Out<u32>, memory: Buffer) -> herr_t;
+    pub safe fn H5Dread_chunk1(
+        dataset: hid_t,
+        dxpl: hid_t,
+        offset: In<hsize_t>,
+        filters: Out<u32>,
+        memory: Buffer,
+    ) -> herr_t;
     /// `H5Dset_extent` of the C interface.
     pub safe fn H5Dset_extent(dataset: hid_t, dims: In<hsize_t>) -> herr_t;
     /// `H5Dwrite` of the C interface.
-    pub safe fn H5Dwrite(dataset: hid_t, datatype: hid_t, memory_space: hid_t, file_space: hid_t, dxpl: hid_t, memory: Data) -> herr_t;
+    pub safe fn H5Dwrite(
+        dataset: hid_t,
+        datatype: hid_t,
+        memory_space: hid_t,
+        file_space: hid_t,
+        dxpl: hid_t,
+        memory: Data,
+    ) -> herr_t;
     /// `H5Dwrite_chunk` of the C interface.
-    pub safe fn H5Dwrite_chunk(dataset: hid_t, dxpl: hid_t, filters: u32, offset: In<hsize_t>, size: usize, memory: Data) -> herr_t;
+    pub safe fn H5Dwrite_chunk(
+        dataset: hid_t,
+        dxpl: hid_t,
+        filters: u32,
+        offset: In<hsize_t>,
+        size: usize,
+        memory: Data,
+    ) -> herr_t;
     /// `H5Fopen` of the C interface.
     pub safe fn H5Fopen(name: Text, flags: c_uint, fapl: hid_t) -> hid_t;
     /// `H5Ldelete` of the C interface.
@@ -86,7 +135,14 @@ unsafe extern "C" {
     /// `H5Lexists` of the C interface.
     pub safe fn H5Lexists(location: hid_t, name: Text, lapl: hid_t) -> htri_t;
     /// `H5Lmove` of the C interface.
-    pub safe fn H5Lmove(from: hid_t, name: Text, to: hid_t, new_name: Text, lcpl: hid_t, lapl: hid_t) -> herr_t;
+    pub safe fn H5Lmove(
+        from: hid_t,
+        name: Text,
+        to: hid_t,
+        new_name: Text,
+        lcpl: hid_t,
+        lapl: hid_t,
+    ) -> herr_t;
     /// `H5Oexists_by_name` of the C interface.
     pub safe fn H5Oexists_by_name(location: hid_t, name: Text, lapl: hid_t) -> htri_t;
     /// `H5Oget_info3` of the C interface.
@@ -100,7 +156,13 @@ unsafe extern "C" {
     /// `H5Pget_chunk` of the C interface.
     pub safe fn H5Pget_chunk(list: hid_t, ndims: c_int, dims: Out<hsize_t>) -> c_int;
     /// `H5Pget_append_flush` of the C interface.
-    pub safe fn H5Pget_append_flush(list: hid_t, ndims: c_uint, boundary: Out<hsize_t>, function: Out<Option<AppendFlush>>, data: Out<*mut c_void>) -> herr_t;
+    pub safe fn H5Pget_append_flush(
+        list: hid_t,
+        ndims: c_uint,
+        boundary: Out<hsize_t>,
+        function: Out<Option<AppendFlush>>,
+        data: Out<*mut c_void>,
+    ) -> herr_t;
     /// `H5Pset_chunk` of the C interface.
     pub safe fn H5Pset_chunk(list: hid_t, ndims: c_int, dims: In<hsize_t>) -> herr_t;
     /// `H5Pcopy` of the C interface.
@@ -118,7 +180,13 @@ unsafe extern "C" {
     /// `H5Pset_fill_value` of the C interface.
     pub safe fn H5Pset_fill_value(list: hid_t, datatype: hid_t, value: Data) -> herr_t;
     /// `H5Rcreate` of the C interface.
-    pub safe fn H5Rcreate(reference: Buffer, location: hid_t, name: Text, kind: c_int, space: hid_t) -> herr_t;
+    pub safe fn H5Rcreate(
+        reference: Buffer,
+        location: hid_t,
+        name: Text,
+        kind: c_int,
+        space: hid_t,
+    ) -> herr_t;
     /// `H5Rcreate_object` of the C interface.
     pub safe fn H5Rcreate_object(location: hid_t, name: Text, oapl: hid_t, reference: Buffer) -> herr_t;
     /// `H5Rdereference2` of the C interface.
@@ -142,7 +210,14 @@ unsafe extern "C" {
     /// `H5Sget_simple_extent_npoints` of the C interface.
     pub safe fn H5Sget_simple_extent_npoints(space: hid_t) -> hssize_t;
     /// `H5Sselect_hyperslab` of the C interface.
-    pub safe fn H5Sselect_hyperslab(space: hid_t, operator: c_int, start: In<hsize_t>, stride: In<hsize_t>, count: In<hsize_t>, block: In<hsize_t>) -> herr_t;
+    pub safe fn H5Sselect_hyperslab(
+        space: hid_t,
+        operator: c_int,
+        start: In<hsize_t>,
+        stride: In<hsize_t>,
+        count: In<hsize_t>,
+        block: In<hsize_t>,
+    ) -> herr_t;
     /// `H5Tarray_create2` of the C interface.
     pub safe fn H5Tarray_create2(base: hid_t, ndims: c_uint, dims: In<hsize_t>) -> hid_t;
     /// `H5Tcomplex_create` of the C interface.
@@ -196,7 +271,14 @@ unsafe extern "C" {
     /// `H5Tis_variable_str` of the C interface.
     pub safe fn H5Tis_variable_str(datatype: hid_t) -> htri_t;
     /// `H5Tconvert` of the C interface.
-    pub safe fn H5Tconvert(from: hid_t, to: hid_t, count: usize, memory: Buffer, background: Buffer, dxpl: hid_t) -> herr_t;
+    pub safe fn H5Tconvert(
+        from: hid_t,
+        to: hid_t,
+        count: usize,
+        memory: Buffer,
+        background: Buffer,
+        dxpl: hid_t,
+    ) -> herr_t;
     /// `H5Treclaim` of the C interface.
     pub safe fn H5Treclaim(datatype: hid_t, space: hid_t, dxpl: hid_t, memory: Buffer) -> herr_t;
     /// `H5Tset_cset` of the C interface.

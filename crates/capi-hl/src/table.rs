@@ -231,7 +231,13 @@ impl Table {
     /// # Errors
     /// Fails if the attribute cannot be written.
     pub fn set_fill(&self, field: usize, datatype: hid_t, value: Data) -> Outcome<()> {
-        object::set_attribute(self.dataset.get(), &Self::fill_name(field)?, datatype, &object::scalar()?, value)
+        object::set_attribute(
+            self.dataset.get(),
+            &Self::fill_name(field)?,
+            datatype,
+            &object::scalar()?,
+            value,
+        )
     }
 
     /// Returns the title of the table.

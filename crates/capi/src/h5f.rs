@@ -225,7 +225,8 @@ pub fn flush(object: hid_t) -> Outcome<herr_t> {
 /// user's function fails.
 pub fn flush_object(object: hid_t) -> Outcome<herr_t> {
     flush(object)?;
-    let callback = id::find(object).as_ref().and_then(file_of).map(|shared| shared.access.read().object_flush);
+    let callback =
+        id::find(object).as_ref().and_then(file_of).map(|shared| shared.access.read().object_flush);
     let Some(FlushCallback { function: Some(function), data }) = callback else { return Ok(0) };
     if call_user!(function, object, data) < 0 {
         return Err(Failure::new(codes::FILE, codes::CANTFLUSH, "the user's function for flushes failed"));

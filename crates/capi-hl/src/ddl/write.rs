@@ -115,7 +115,9 @@ impl Writer {
             1 => "H5T_CSET_UTF8",
             _ => "unknown",
         };
-        for (name, value) in [("STRSIZE", size.as_str()), ("STRPAD", padding), ("CSET", set), ("CTYPE", "H5T_C_S1")] {
+        for (name, value) in
+            [("STRSIZE", size.as_str()), ("STRPAD", padding), ("CSET", set), ("CTYPE", "H5T_C_S1")]
+        {
             self.line();
             self.put(format!("{name} {value};"));
         }
