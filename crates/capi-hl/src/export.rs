@@ -59,7 +59,6 @@ macro_rules! export {
 /// Calls a C function pointer of the user.
 ///
 /// The user promises that the function accepts the arguments that the C interface documents.
-#[macro_export]
 macro_rules! call_user {
     ($function:expr, $($argument:expr),* $(,)?) => {{
         let function = $function;
@@ -70,3 +69,5 @@ macro_rules! call_user {
         result
     }};
 }
+
+pub(crate) use call_user;

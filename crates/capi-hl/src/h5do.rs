@@ -3,10 +3,11 @@
 use std::ffi::{c_uint, c_void};
 
 use crate::ctypes::{H5P_DEFAULT, H5S_SELECT_SET, herr_t, hid_t, hsize_t};
+use crate::export::call_user;
 use crate::failure::{Failure, Outcome, check, truth};
 use crate::handle::Id;
 use crate::pointer::{Buffer, Data, In, Out};
-use crate::{call_user, export, object, sys};
+use crate::{export, object, sys};
 
 export! {
     /// Extends the dimension `axis` of a dataset and writes the new elements. If the dimension

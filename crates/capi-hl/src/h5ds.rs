@@ -3,12 +3,13 @@
 use std::ffi::{c_int, c_uint};
 
 use crate::ctypes::{H5I_BADID, herr_t, hid_t, htri_t};
+use crate::export::call_user;
 use crate::failure::{Failure, Outcome};
 use crate::pointer::{Opaque, Out, Text};
 use crate::scale::list::{DimensionList, ReferenceList};
 use crate::scale::reference::{self, Kind, Reference};
 use crate::scale::{self, CLASS, CLASS_VALUE, NAME};
-use crate::{call_user, export, object, sys};
+use crate::{export, object, sys};
 
 /// A function of the user that an iteration calls for each scale of a dimension.
 type Visitor = unsafe extern "C" fn(hid_t, c_uint, hid_t, Opaque) -> herr_t;

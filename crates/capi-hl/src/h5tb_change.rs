@@ -197,7 +197,7 @@ impl Column {
     }
 }
 
-/// Gives the new table the name of the old one.
+/// Renames the new table to the name of the old one, which is deleted.
 fn replace(location: hid_t, name: Text, old: Table, new: Table) -> Outcome<()> {
     drop(old);
     new.dataset.close()?;

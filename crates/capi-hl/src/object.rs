@@ -217,14 +217,12 @@ pub fn text_attribute(object: hid_t, name: &CStr) -> Outcome<Option<CString>> {
     }
     let mut bytes = vec![0; size(datatype.get())?];
     check(sys::H5Aread(attribute.get(), datatype.get(), Buffer::to(&mut bytes)))?;
-    Ok(Some(first_text(&bytes)))
+    first_text(&bytes).map(Some)
 }
 
 /// Returns the bytes before the first zero byte.
-pub fn first_text(bytes: &[u8]) -> CString {
-    let text: Vec<u8> = bytes.iter().copied().take_while(|byte| *byte != 0).collect();
-    // The bytes have no zero byte.
-    CString::new(text).unwrap_or_default()
+fn first_text(bytes: &[u8]) -> Outcome<CString> {
+    c_text(bytes.iter().copied().take_while(|byte| *byte != 0).collect::<Vec<u8>>())
 }
 
 /// Returns a string datatype of variable length.

@@ -19,21 +19,21 @@ pub type AppendFlush = unsafe extern "C" fn(hid_t, *mut hsize_t, *mut c_void) ->
 // comes from a C caller, who promises what the documentation of the function states, or from a
 // slice of this library with the size that the call states.
 unsafe extern "C" {
-    /// `H5open` of the C interface.
+    /// Calls `H5open` of the C interface.
     pub safe fn H5open() -> herr_t;
-    /// `H5Idec_ref` of the C interface.
+    /// Calls `H5Idec_ref` of the C interface.
     pub safe fn H5Idec_ref(id: hid_t) -> c_int;
-    /// `H5Iget_type` of the C interface.
+    /// Calls `H5Iget_type` of the C interface.
     pub safe fn H5Iget_type(id: hid_t) -> c_int;
-    /// `H5Iregister_type2` of the C interface.
+    /// Calls `H5Iregister_type2` of the C interface.
     pub safe fn H5Iregister_type2(reserved: c_uint, free: Option<Free>) -> c_int;
-    /// `H5Iregister` of the C interface.
+    /// Calls `H5Iregister` of the C interface.
     pub safe fn H5Iregister(kind: c_int, object: *mut c_void) -> hid_t;
-    /// `H5Iobject_verify` of the C interface.
+    /// Calls `H5Iobject_verify` of the C interface.
     pub safe fn H5Iobject_verify(id: hid_t, kind: c_int) -> *mut c_void;
-    /// `H5Iremove_verify` of the C interface.
+    /// Calls `H5Iremove_verify` of the C interface.
     pub safe fn H5Iremove_verify(id: hid_t, kind: c_int) -> *mut c_void;
-    /// `H5Epush1` of the C interface.
+    /// Calls `H5Epush1` of the C interface.
     pub safe fn H5Epush1(
         file: Text,
         function: Text,
@@ -42,11 +42,11 @@ unsafe extern "C" {
         minor: hid_t,
         text: Text,
     ) -> herr_t;
-    /// `H5free_memory` of the C interface.
+    /// Calls `H5free_memory` of the C interface.
     pub safe fn H5free_memory(memory: *mut c_void) -> herr_t;
-    /// `H5Aclose` of the C interface.
+    /// Calls `H5Aclose` of the C interface.
     pub safe fn H5Aclose(attribute: hid_t) -> herr_t;
-    /// `H5Acreate2` of the C interface.
+    /// Calls `H5Acreate2` of the C interface.
     pub safe fn H5Acreate2(
         object: hid_t,
         name: Text,
@@ -55,21 +55,21 @@ unsafe extern "C" {
         acpl: hid_t,
         aapl: hid_t,
     ) -> hid_t;
-    /// `H5Adelete` of the C interface.
+    /// Calls `H5Adelete` of the C interface.
     pub safe fn H5Adelete(object: hid_t, name: Text) -> herr_t;
-    /// `H5Aexists` of the C interface.
+    /// Calls `H5Aexists` of the C interface.
     pub safe fn H5Aexists(object: hid_t, name: Text) -> htri_t;
-    /// `H5Aget_space` of the C interface.
+    /// Calls `H5Aget_space` of the C interface.
     pub safe fn H5Aget_space(attribute: hid_t) -> hid_t;
-    /// `H5Aget_type` of the C interface.
+    /// Calls `H5Aget_type` of the C interface.
     pub safe fn H5Aget_type(attribute: hid_t) -> hid_t;
-    /// `H5Aopen` of the C interface.
+    /// Calls `H5Aopen` of the C interface.
     pub safe fn H5Aopen(object: hid_t, name: Text, aapl: hid_t) -> hid_t;
-    /// `H5Aread` of the C interface.
+    /// Calls `H5Aread` of the C interface.
     pub safe fn H5Aread(attribute: hid_t, datatype: hid_t, memory: Buffer) -> herr_t;
-    /// `H5Awrite` of the C interface.
+    /// Calls `H5Awrite` of the C interface.
     pub safe fn H5Awrite(attribute: hid_t, datatype: hid_t, memory: Data) -> herr_t;
-    /// `H5Dcreate2` of the C interface.
+    /// Calls `H5Dcreate2` of the C interface.
     pub safe fn H5Dcreate2(
         location: hid_t,
         name: Text,
@@ -79,19 +79,19 @@ unsafe extern "C" {
         dcpl: hid_t,
         dapl: hid_t,
     ) -> hid_t;
-    /// `H5Dflush` of the C interface.
+    /// Calls `H5Dflush` of the C interface.
     pub safe fn H5Dflush(dataset: hid_t) -> herr_t;
-    /// `H5Dget_access_plist` of the C interface.
+    /// Calls `H5Dget_access_plist` of the C interface.
     pub safe fn H5Dget_access_plist(dataset: hid_t) -> hid_t;
-    /// `H5Dget_create_plist` of the C interface.
+    /// Calls `H5Dget_create_plist` of the C interface.
     pub safe fn H5Dget_create_plist(dataset: hid_t) -> hid_t;
-    /// `H5Dget_space` of the C interface.
+    /// Calls `H5Dget_space` of the C interface.
     pub safe fn H5Dget_space(dataset: hid_t) -> hid_t;
-    /// `H5Dget_type` of the C interface.
+    /// Calls `H5Dget_type` of the C interface.
     pub safe fn H5Dget_type(dataset: hid_t) -> hid_t;
-    /// `H5Dopen2` of the C interface.
+    /// Calls `H5Dopen2` of the C interface.
     pub safe fn H5Dopen2(location: hid_t, name: Text, dapl: hid_t) -> hid_t;
-    /// `H5Dread` of the C interface.
+    /// Calls `H5Dread` of the C interface.
     pub safe fn H5Dread(
         dataset: hid_t,
         datatype: hid_t,
@@ -100,7 +100,7 @@ unsafe extern "C" {
         dxpl: hid_t,
         memory: Buffer,
     ) -> herr_t;
-    /// `H5Dread_chunk1` of the C interface.
+    /// Calls `H5Dread_chunk1` of the C interface.
     pub safe fn H5Dread_chunk1(
         dataset: hid_t,
         dxpl: hid_t,
@@ -108,9 +108,9 @@ unsafe extern "C" {
         filters: Out<u32>,
         memory: Buffer,
     ) -> herr_t;
-    /// `H5Dset_extent` of the C interface.
+    /// Calls `H5Dset_extent` of the C interface.
     pub safe fn H5Dset_extent(dataset: hid_t, dims: In<hsize_t>) -> herr_t;
-    /// `H5Dwrite` of the C interface.
+    /// Calls `H5Dwrite` of the C interface.
     pub safe fn H5Dwrite(
         dataset: hid_t,
         datatype: hid_t,
@@ -119,7 +119,7 @@ unsafe extern "C" {
         dxpl: hid_t,
         memory: Data,
     ) -> herr_t;
-    /// `H5Dwrite_chunk` of the C interface.
+    /// Calls `H5Dwrite_chunk` of the C interface.
     pub safe fn H5Dwrite_chunk(
         dataset: hid_t,
         dxpl: hid_t,
@@ -128,13 +128,13 @@ unsafe extern "C" {
         size: usize,
         memory: Data,
     ) -> herr_t;
-    /// `H5Fopen` of the C interface.
+    /// Calls `H5Fopen` of the C interface.
     pub safe fn H5Fopen(name: Text, flags: c_uint, fapl: hid_t) -> hid_t;
-    /// `H5Ldelete` of the C interface.
+    /// Calls `H5Ldelete` of the C interface.
     pub safe fn H5Ldelete(location: hid_t, name: Text, lapl: hid_t) -> herr_t;
-    /// `H5Lexists` of the C interface.
+    /// Calls `H5Lexists` of the C interface.
     pub safe fn H5Lexists(location: hid_t, name: Text, lapl: hid_t) -> htri_t;
-    /// `H5Lmove` of the C interface.
+    /// Calls `H5Lmove` of the C interface.
     pub safe fn H5Lmove(
         from: hid_t,
         name: Text,
@@ -143,19 +143,19 @@ unsafe extern "C" {
         lcpl: hid_t,
         lapl: hid_t,
     ) -> herr_t;
-    /// `H5Oexists_by_name` of the C interface.
+    /// Calls `H5Oexists_by_name` of the C interface.
     pub safe fn H5Oexists_by_name(location: hid_t, name: Text, lapl: hid_t) -> htri_t;
-    /// `H5Oget_info3` of the C interface.
+    /// Calls `H5Oget_info3` of the C interface.
     pub safe fn H5Oget_info3(object: hid_t, info: Out<H5O_info2_t>, fields: c_uint) -> herr_t;
-    /// `H5Oopen` of the C interface.
+    /// Calls `H5Oopen` of the C interface.
     pub safe fn H5Oopen(location: hid_t, name: Text, lapl: hid_t) -> hid_t;
-    /// `H5Pcreate` of the C interface.
+    /// Calls `H5Pcreate` of the C interface.
     pub safe fn H5Pcreate(class: hid_t) -> hid_t;
-    /// `H5Pisa_class` of the C interface.
+    /// Calls `H5Pisa_class` of the C interface.
     pub safe fn H5Pisa_class(list: hid_t, class: hid_t) -> htri_t;
-    /// `H5Pget_chunk` of the C interface.
+    /// Calls `H5Pget_chunk` of the C interface.
     pub safe fn H5Pget_chunk(list: hid_t, ndims: c_int, dims: Out<hsize_t>) -> c_int;
-    /// `H5Pget_append_flush` of the C interface.
+    /// Calls `H5Pget_append_flush` of the C interface.
     pub safe fn H5Pget_append_flush(
         list: hid_t,
         ndims: c_uint,
@@ -163,23 +163,23 @@ unsafe extern "C" {
         function: Out<Option<AppendFlush>>,
         data: Out<*mut c_void>,
     ) -> herr_t;
-    /// `H5Pset_chunk` of the C interface.
+    /// Calls `H5Pset_chunk` of the C interface.
     pub safe fn H5Pset_chunk(list: hid_t, ndims: c_int, dims: In<hsize_t>) -> herr_t;
-    /// `H5Pcopy` of the C interface.
+    /// Calls `H5Pcopy` of the C interface.
     pub safe fn H5Pcopy(list: hid_t) -> hid_t;
-    /// `H5Pset_deflate` of the C interface.
+    /// Calls `H5Pset_deflate` of the C interface.
     pub safe fn H5Pset_deflate(list: hid_t, level: c_uint) -> herr_t;
-    /// `H5Pset_fapl_core` of the C interface.
+    /// Calls `H5Pset_fapl_core` of the C interface.
     pub safe fn H5Pset_fapl_core(list: hid_t, increment: usize, backing_store: c_uint) -> herr_t;
-    /// `H5Pset_file_image` of the C interface.
+    /// Calls `H5Pset_file_image` of the C interface.
     pub safe fn H5Pset_file_image(list: hid_t, memory: Buffer, length: usize) -> herr_t;
-    /// `H5Pfill_value_defined` of the C interface.
+    /// Calls `H5Pfill_value_defined` of the C interface.
     pub safe fn H5Pfill_value_defined(list: hid_t, status: Out<c_int>) -> herr_t;
-    /// `H5Pget_fill_value` of the C interface.
+    /// Calls `H5Pget_fill_value` of the C interface.
     pub safe fn H5Pget_fill_value(list: hid_t, datatype: hid_t, value: Buffer) -> herr_t;
-    /// `H5Pset_fill_value` of the C interface.
+    /// Calls `H5Pset_fill_value` of the C interface.
     pub safe fn H5Pset_fill_value(list: hid_t, datatype: hid_t, value: Data) -> herr_t;
-    /// `H5Rcreate` of the C interface.
+    /// Calls `H5Rcreate` of the C interface.
     pub safe fn H5Rcreate(
         reference: Buffer,
         location: hid_t,
@@ -187,29 +187,29 @@ unsafe extern "C" {
         kind: c_int,
         space: hid_t,
     ) -> herr_t;
-    /// `H5Rcreate_object` of the C interface.
+    /// Calls `H5Rcreate_object` of the C interface.
     pub safe fn H5Rcreate_object(location: hid_t, name: Text, oapl: hid_t, reference: Buffer) -> herr_t;
-    /// `H5Rdereference2` of the C interface.
+    /// Calls `H5Rdereference2` of the C interface.
     pub safe fn H5Rdereference2(object: hid_t, oapl: hid_t, kind: c_int, reference: Data) -> hid_t;
-    /// `H5Requal` of the C interface.
+    /// Calls `H5Requal` of the C interface.
     pub safe fn H5Requal(first: Data, second: Data) -> htri_t;
-    /// `H5Rdestroy` of the C interface.
+    /// Calls `H5Rdestroy` of the C interface.
     pub safe fn H5Rdestroy(reference: Buffer) -> herr_t;
-    /// `H5Ropen_object` of the C interface.
+    /// Calls `H5Ropen_object` of the C interface.
     pub safe fn H5Ropen_object(reference: Data, rapl: hid_t, oapl: hid_t) -> hid_t;
-    /// `H5Screate` of the C interface.
+    /// Calls `H5Screate` of the C interface.
     pub safe fn H5Screate(class: c_int) -> hid_t;
-    /// `H5Screate_simple` of the C interface.
+    /// Calls `H5Screate_simple` of the C interface.
     pub safe fn H5Screate_simple(rank: c_int, dims: In<hsize_t>, max_dims: In<hsize_t>) -> hid_t;
-    /// `H5Sget_select_npoints` of the C interface.
+    /// Calls `H5Sget_select_npoints` of the C interface.
     pub safe fn H5Sget_select_npoints(space: hid_t) -> hssize_t;
-    /// `H5Sget_simple_extent_dims` of the C interface.
+    /// Calls `H5Sget_simple_extent_dims` of the C interface.
     pub safe fn H5Sget_simple_extent_dims(space: hid_t, dims: Out<hsize_t>, max_dims: Out<hsize_t>) -> c_int;
-    /// `H5Sget_simple_extent_ndims` of the C interface.
+    /// Calls `H5Sget_simple_extent_ndims` of the C interface.
     pub safe fn H5Sget_simple_extent_ndims(space: hid_t) -> c_int;
-    /// `H5Sget_simple_extent_npoints` of the C interface.
+    /// Calls `H5Sget_simple_extent_npoints` of the C interface.
     pub safe fn H5Sget_simple_extent_npoints(space: hid_t) -> hssize_t;
-    /// `H5Sselect_hyperslab` of the C interface.
+    /// Calls `H5Sselect_hyperslab` of the C interface.
     pub safe fn H5Sselect_hyperslab(
         space: hid_t,
         operator: c_int,
@@ -218,59 +218,59 @@ unsafe extern "C" {
         count: In<hsize_t>,
         block: In<hsize_t>,
     ) -> herr_t;
-    /// `H5Tarray_create2` of the C interface.
+    /// Calls `H5Tarray_create2` of the C interface.
     pub safe fn H5Tarray_create2(base: hid_t, ndims: c_uint, dims: In<hsize_t>) -> hid_t;
-    /// `H5Tcomplex_create` of the C interface.
+    /// Calls `H5Tcomplex_create` of the C interface.
     pub safe fn H5Tcomplex_create(base: hid_t) -> hid_t;
-    /// `H5Tcopy` of the C interface.
+    /// Calls `H5Tcopy` of the C interface.
     pub safe fn H5Tcopy(datatype: hid_t) -> hid_t;
-    /// `H5Tcreate` of the C interface.
+    /// Calls `H5Tcreate` of the C interface.
     pub safe fn H5Tcreate(class: c_int, size: usize) -> hid_t;
-    /// `H5Tenum_create` of the C interface.
+    /// Calls `H5Tenum_create` of the C interface.
     pub safe fn H5Tenum_create(base: hid_t) -> hid_t;
-    /// `H5Tenum_insert` of the C interface.
+    /// Calls `H5Tenum_insert` of the C interface.
     pub safe fn H5Tenum_insert(datatype: hid_t, name: Text, value: Data) -> herr_t;
-    /// `H5Tequal` of the C interface.
+    /// Calls `H5Tequal` of the C interface.
     pub safe fn H5Tequal(first: hid_t, second: hid_t) -> htri_t;
-    /// `H5Tget_array_dims2` of the C interface.
+    /// Calls `H5Tget_array_dims2` of the C interface.
     pub safe fn H5Tget_array_dims2(datatype: hid_t, dims: Out<hsize_t>) -> c_int;
-    /// `H5Tget_array_ndims` of the C interface.
+    /// Calls `H5Tget_array_ndims` of the C interface.
     pub safe fn H5Tget_array_ndims(datatype: hid_t) -> c_int;
-    /// `H5Tget_class` of the C interface.
+    /// Calls `H5Tget_class` of the C interface.
     pub safe fn H5Tget_class(datatype: hid_t) -> c_int;
-    /// `H5Tget_cset` of the C interface.
+    /// Calls `H5Tget_cset` of the C interface.
     pub safe fn H5Tget_cset(datatype: hid_t) -> c_int;
-    /// `H5Tget_member_index` of the C interface.
+    /// Calls `H5Tget_member_index` of the C interface.
     pub safe fn H5Tget_member_index(datatype: hid_t, name: Text) -> c_int;
-    /// `H5Tget_member_name` of the C interface.
+    /// Calls `H5Tget_member_name` of the C interface.
     pub safe fn H5Tget_member_name(datatype: hid_t, index: c_uint) -> *mut c_char;
-    /// `H5Tget_member_offset` of the C interface.
+    /// Calls `H5Tget_member_offset` of the C interface.
     pub safe fn H5Tget_member_offset(datatype: hid_t, index: c_uint) -> usize;
-    /// `H5Tget_member_type` of the C interface.
+    /// Calls `H5Tget_member_type` of the C interface.
     pub safe fn H5Tget_member_type(datatype: hid_t, index: c_uint) -> hid_t;
-    /// `H5Tget_member_value` of the C interface.
+    /// Calls `H5Tget_member_value` of the C interface.
     pub safe fn H5Tget_member_value(datatype: hid_t, index: c_uint, value: Buffer) -> herr_t;
-    /// `H5Tget_native_type` of the C interface.
+    /// Calls `H5Tget_native_type` of the C interface.
     pub safe fn H5Tget_native_type(datatype: hid_t, direction: c_int) -> hid_t;
-    /// `H5Tget_nmembers` of the C interface.
+    /// Calls `H5Tget_nmembers` of the C interface.
     pub safe fn H5Tget_nmembers(datatype: hid_t) -> c_int;
-    /// `H5Tget_order` of the C interface.
+    /// Calls `H5Tget_order` of the C interface.
     pub safe fn H5Tget_order(datatype: hid_t) -> c_int;
-    /// `H5Tget_sign` of the C interface.
+    /// Calls `H5Tget_sign` of the C interface.
     pub safe fn H5Tget_sign(datatype: hid_t) -> c_int;
-    /// `H5Tget_size` of the C interface.
+    /// Calls `H5Tget_size` of the C interface.
     pub safe fn H5Tget_size(datatype: hid_t) -> usize;
-    /// `H5Tget_strpad` of the C interface.
+    /// Calls `H5Tget_strpad` of the C interface.
     pub safe fn H5Tget_strpad(datatype: hid_t) -> c_int;
-    /// `H5Tget_super` of the C interface.
+    /// Calls `H5Tget_super` of the C interface.
     pub safe fn H5Tget_super(datatype: hid_t) -> hid_t;
-    /// `H5Tget_tag` of the C interface.
+    /// Calls `H5Tget_tag` of the C interface.
     pub safe fn H5Tget_tag(datatype: hid_t) -> *mut c_char;
-    /// `H5Tinsert` of the C interface.
+    /// Calls `H5Tinsert` of the C interface.
     pub safe fn H5Tinsert(datatype: hid_t, name: Text, offset: usize, member: hid_t) -> herr_t;
-    /// `H5Tis_variable_str` of the C interface.
+    /// Calls `H5Tis_variable_str` of the C interface.
     pub safe fn H5Tis_variable_str(datatype: hid_t) -> htri_t;
-    /// `H5Tconvert` of the C interface.
+    /// Calls `H5Tconvert` of the C interface.
     pub safe fn H5Tconvert(
         from: hid_t,
         to: hid_t,
@@ -279,19 +279,19 @@ unsafe extern "C" {
         background: Buffer,
         dxpl: hid_t,
     ) -> herr_t;
-    /// `H5Treclaim` of the C interface.
+    /// Calls `H5Treclaim` of the C interface.
     pub safe fn H5Treclaim(datatype: hid_t, space: hid_t, dxpl: hid_t, memory: Buffer) -> herr_t;
-    /// `H5Tset_cset` of the C interface.
+    /// Calls `H5Tset_cset` of the C interface.
     pub safe fn H5Tset_cset(datatype: hid_t, set: c_int) -> herr_t;
-    /// `H5Tset_order` of the C interface.
+    /// Calls `H5Tset_order` of the C interface.
     pub safe fn H5Tset_order(datatype: hid_t, order: c_int) -> herr_t;
-    /// `H5Tset_size` of the C interface.
+    /// Calls `H5Tset_size` of the C interface.
     pub safe fn H5Tset_size(datatype: hid_t, size: usize) -> herr_t;
-    /// `H5Tset_strpad` of the C interface.
+    /// Calls `H5Tset_strpad` of the C interface.
     pub safe fn H5Tset_strpad(datatype: hid_t, padding: c_int) -> herr_t;
-    /// `H5Tset_tag` of the C interface.
+    /// Calls `H5Tset_tag` of the C interface.
     pub safe fn H5Tset_tag(datatype: hid_t, tag: Text) -> herr_t;
-    /// `H5Tvlen_create` of the C interface.
+    /// Calls `H5Tvlen_create` of the C interface.
     pub safe fn H5Tvlen_create(base: hid_t) -> hid_t;
 
     /// The identifier `H5E_ARGS_g` of the C interface.

@@ -240,12 +240,13 @@ impl Table {
         )
     }
 
-    /// Returns the title of the table.
+    /// Returns the title of the table. A table without the attribute has an empty title.
     ///
     /// # Errors
     /// Fails if the attribute cannot be read.
     pub fn title(&self) -> Outcome<CString> {
-        Ok(object::text_attribute(self.dataset.get(), TITLE)?.unwrap_or_default())
+        let title = object::text_attribute(self.dataset.get(), TITLE)?;
+        Ok(title.unwrap_or_else(|| c"".to_owned()))
     }
 }
 

@@ -54,12 +54,8 @@ fn quoted(bytes: &[u8]) -> Outcome<(Word<'_>, &[u8])> {
     let mut rest = bytes.get(1..).unwrap_or(&[]);
     loop {
         rest = match rest {
-            [b'\\', byte @ (b'"' | b'\\'), after @ ..] => {
-                text.push(*byte);
-                after
-            }
             [b'"', after @ ..] => return Ok((Word::Text(text), after)),
-            [byte, after @ ..] => {
+            [b'\\', byte @ (b'"' | b'\\'), after @ ..] | [byte, after @ ..] => {
                 text.push(*byte);
                 after
             }

@@ -180,7 +180,8 @@ impl Writer {
                 bytes.reverse();
             }
             let value = integer(&bytes, is_signed);
-            let spaces = NAME_WIDTH.checked_sub(name.count_bytes()).unwrap_or_default();
+            let length = name.count_bytes();
+            let spaces = NAME_WIDTH.max(length) - length;
             self.line();
             self.put("\"");
             self.put(name.as_bytes());

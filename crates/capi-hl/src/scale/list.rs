@@ -172,6 +172,7 @@ fn entry_type(kind: Kind) -> Outcome<Id> {
 }
 
 /// Returns the reference and the number of an entry in memory.
+#[expect(clippy::host_endian_bytes, reason = "an entry in memory has the order of the machine")]
 fn split(kind: Kind, entry: &[u8]) -> Option<(Vec<u8>, c_int)> {
     let (reference, rest) = entry.split_at_checked(kind.size())?;
     Some((reference.to_vec(), c_int::from_ne_bytes(*rest.first_chunk()?)))

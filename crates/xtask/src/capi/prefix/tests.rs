@@ -42,6 +42,11 @@ struct Moved {
 }
 
 fn moved() -> Moved {
+    moved_after(false)
+}
+
+/// Writes and moves a prefix. With `check`, builds a program with the high-level library first.
+fn moved_after(check: bool) -> Moved {
     let folder = tempfile::tempdir().unwrap();
     let (source, library) = (folder.path().join("library.c"), folder.path().join("built.so"));
     fs::write(&source, LIBRARY).unwrap();
@@ -60,7 +65,9 @@ fn moved() -> Moved {
         made.folder.join("lib/libhdf5_hl.so.320").is_file()
             && made.folder.join("include/hdf5_hl.h").is_file()
     );
-    check_high_level(&made.folder, folder.path());
+    if check {
+        check_high_level(&made.folder, folder.path());
+    }
     assert_eq!(made.write(&library, None).unwrap().len(), 1);
     assert!(!made.folder.join("include/hdf5_hl.h").exists());
     // A second call replaces the first prefix.
@@ -77,8 +84,13 @@ fn moved() -> Moved {
 fn check_high_level(prefix: &Path, folder: &Path) {
     let program = "#include <hdf5_hl.h>\nint main(void) { return H5LTfind_dataset(0, \"x\") != 1; }\n";
     fs::write(folder.join("high_program.c"), program).unwrap();
-    let mut h5cc = Command::new(prefix.join("bin/h5cc"));
-    output(h5cc.current_dir(folder).args(["high_program.c", "-o", "high_program"]));
+    // The shell runs the script, because another test may still have the new file open.
+    let mut h5cc = Command::new("sh");
+    output(h5cc.arg(prefix.join("bin/h5cc")).current_dir(folder).args([
+        "high_program.c",
+        "-o",
+        "high_program",
+    ]));
     output(&mut Command::new(folder.join("high_program")));
     if has("pkg-config") {
         let pkgconfig = prefix.join("lib/pkgconfig");
@@ -93,7 +105,7 @@ fn the_prefix_has_library_links_and_headers() {
     if !has("cc") {
         return;
     }
-    let Moved { folder: _folder, prefix } = moved();
+    let Moved { folder: _folder, prefix } = moved_after(true);
     for link in [MAIN.soname, MAIN.built] {
         assert_eq!(fs::read_link(prefix.join("lib").join(link)).unwrap(), Path::new(MAIN.file));
         assert!(prefix.join("lib").join(link).is_file());
