@@ -1,6 +1,6 @@
 //! The table `functions.tsv`, the headers, the source and the shared library have the same
 //! functions.
-#![expect(clippy::print_stderr, clippy::unwrap_used, reason = "a test may fail or report a skip")]
+#![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test may fail or report a skip")]
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

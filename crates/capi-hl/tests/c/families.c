@@ -26,6 +26,13 @@ count(hid_t dataset, unsigned dimension, hid_t scale, void *data)
     return ++*(int *)data == 2;
 }
 
+static herr_t
+flushed(hid_t object, void *data)
+{
+    ++*(int *)data;
+    return object < 0 ? -1 : 0;
+}
+
 static void
 lite(hid_t file)
 {
@@ -221,10 +228,12 @@ image_of_file(void)
 int
 main(void)
 {
-    hid_t file;
+    hid_t file, list = H5Pcreate(H5P_FILE_ACCESS), data;
+    int flushes = 0;
 
+    CHECK(H5Pset_object_flush_cb(list, flushed, &flushes) == 0);
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
-    file = H5Fcreate("families.h5", H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    file = H5Fcreate("families.h5", H5F_ACC_TRUNC, H5P_DEFAULT, list);
     CHECK(file >= 0);
     lite(file);
     descriptions();
@@ -233,7 +242,10 @@ main(void)
     tables(file);
     packets(file);
     growth(file);
-    CHECK(H5Fflush(file, H5F_SCOPE_GLOBAL) == 0);
+    data = H5Dopen2(file, "data", H5P_DEFAULT);
+    CHECK(flushes == 0 && H5Dflush(data) == 0 && flushes == 1 && H5Oflush(data) == 0 && flushes == 2);
+    CHECK(H5Fflush(file, H5F_SCOPE_GLOBAL) == 0 && flushes == 2);
+    CHECK(H5Dclose(data) == 0 && H5Pclose(list) == 0);
     image_of_file();
     CHECK(H5Fclose(file) == 0);
     puts("done");
