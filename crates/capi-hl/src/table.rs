@@ -169,14 +169,12 @@ impl Table {
     pub fn copy(&self, from: hsize_t, count: hsize_t, target: &Self, to: hsize_t) -> Outcome<()> {
         let record = &target.datatype;
         let size = object::size(record.get())?;
-        let block = hyperslab_exact::to_u64((BLOCK / size).max(1));
-        let starts = (0..count).step_by(hyperslab_exact::to_usize(block).map_err(|_| Failure::Reported)?);
-        let mut starts: Vec<hsize_t> = starts.collect();
-        if to > from {
-            starts.reverse();
-        }
-        for start in starts {
-            let part = block.min(count - start);
+        let block = block_of(size);
+        let mut done = 0;
+        while done < count {
+            let part = block.min(count - done);
+            let start = if to > from { count - done - part } else { done };
+            done += part;
             let length = hyperslab_exact::to_usize(part).ok().and_then(|part| part.checked_mul(size));
             let mut bytes = vec![0; length.ok_or_else(|| Failure::bad_range("the records are too large"))?];
             self.read(from + start, part, record.get(), Buffer::to(&mut bytes))?;
@@ -184,6 +182,23 @@ impl Table {
             let memory = object::space(&[part])?;
             check(sys::H5Treclaim(record.get(), memory.get(), H5P_DEFAULT, Buffer::to(&mut bytes)))?;
             written?;
+        }
+        Ok(())
+    }
+
+    /// Writes the same value into all records. The datatype in memory has `value`'s field only.
+    ///
+    /// # Errors
+    /// Fails if the records cannot be written.
+    pub fn fill(&self, memory_type: hid_t, value: &[u8]) -> Outcome<()> {
+        let (records, block) = (self.records()?, block_of(value.len().max(1)));
+        let mut done = 0;
+        while done < records {
+            let part = block.min(records - done);
+            let count =
+                hyperslab_exact::to_usize(part).map_err(|_| Failure::bad_range("too many records"))?;
+            self.write(done, part, memory_type, Data::to(&value.repeat(count)))?;
+            done += part;
         }
         Ok(())
     }
@@ -248,6 +263,11 @@ impl Table {
         let title = object::text_attribute(self.dataset.get(), TITLE)?;
         Ok(title.unwrap_or_else(|| c"".to_owned()))
     }
+}
+
+/// Returns the number of records of a size that are in memory at the same time.
+fn block_of(size: usize) -> hsize_t {
+    hyperslab_exact::to_u64((BLOCK / size).max(1))
 }
 
 /// Returns a number of a field as the C interface has it.
