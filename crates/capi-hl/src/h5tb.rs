@@ -30,7 +30,7 @@ export! {
         if !fill_data.is_null() {
             check(sys::H5Pset_fill_value(list.get(), record.get(), fill_data))?;
         }
-        let table = create(loc_id, dset_name, &record, nrecords, &list)?;
+        let table = create(loc_id, Some(dset_name), &record, nrecords, &list)?;
         if !buf.is_null() && nrecords > 0 {
             let (all, none) = (H5S_ALL, H5P_DEFAULT);
             check(sys::H5Dwrite(table.dataset.get(), record.get(), all, all, none, buf))?;
@@ -94,14 +94,25 @@ fn creation(chunk: hsize_t, level: Option<u32>) -> Outcome<Id> {
     Ok(list)
 }
 
-/// Creates the dataset of a table, which can grow.
+/// Creates the dataset of a table, which can grow. Without a name, the dataset has no link.
 ///
 /// # Errors
 /// Fails if the name is null or the dataset cannot be made.
-pub fn create(location: hid_t, name: Text, record: &Id, records: hsize_t, list: &Id) -> Outcome<Table> {
+pub fn create(
+    location: hid_t,
+    name: Option<Text>,
+    record: &Id,
+    records: hsize_t,
+    list: &Id,
+) -> Outcome<Table> {
     let (dims, most) = ([records], [H5S_UNLIMITED]);
     let space = Id::own(sys::H5Screate_simple(1, In::to(&dims), In::to(&most)))?;
-    let (name, none) = (name.require("name of a table")?, H5P_DEFAULT);
-    let made = sys::H5Dcreate2(location, name, record.get(), space.get(), none, list.get(), none);
+    let (record, space, list, none) = (record.get(), space.get(), list.get(), H5P_DEFAULT);
+    let made = match name {
+        Some(name) => {
+            sys::H5Dcreate2(location, name.require("name of a table")?, record, space, none, list, none)
+        }
+        None => sys::H5Dcreate_anon(location, record, space, list, none),
+    };
     Table::of(Id::own(made)?)
 }

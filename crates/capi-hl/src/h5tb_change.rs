@@ -59,7 +59,7 @@ export! {
         let (before, after) = (first.records()?, second.records()?);
         let all = before.checked_add(after).ok_or_else(|| Failure::bad_range("too many records"))?;
         let list = Id::own(sys::H5Dget_create_plist(first.dataset.get()))?;
-        let combined = h5tb::create(loc_id1, dset_name3, &first.datatype, all, &list)?;
+        let combined = h5tb::create(loc_id1, Some(dset_name3), &first.datatype, all, &list)?;
         combined.describe(COMBINED)?;
         for field in 0..first.fields {
             combined.copy_fill(field, &first, field)?;
@@ -128,9 +128,6 @@ fn members(table: &Table) -> Outcome<Vec<Member>> {
     (0..table.fields).map(member).collect()
 }
 
-/// The name of a table while it is rebuilt.
-const NEW: &CStr = c".hyperslab_new_table";
-
 /// Creates a table with other fields and copies the records of the old one. The size of a record
 /// changes by the size of the field.
 fn rebuild(location: hid_t, old: &Table, fields: &[Member], size: Option<usize>) -> Outcome<Table> {
@@ -143,7 +140,7 @@ fn rebuild(location: hid_t, old: &Table, fields: &[Member], size: Option<usize>)
     }
     let list = creation(old, &record, size)?;
     let records = old.records()?;
-    let new = h5tb::create(location, Text::of(NEW), &record, records, &list)?;
+    let new = h5tb::create(location, None, &record, records, &list)?;
     old.copy(0, records, &new, 0)?;
     new.describe(&old.title()?)?;
     for (field, member) in fields.iter().enumerate() {
@@ -181,14 +178,10 @@ impl Column {
         let size = object::size(self.datatype)?;
         let memory = Id::own(sys::H5Tcreate(class::COMPOUND, size))?;
         check(sys::H5Tinsert(memory.get(), Text::of(&field.name), 0, self.datatype))?;
-        let records = table.records()?;
         if !self.values.is_null() {
-            table.write(0, records, memory.get(), self.values)?;
+            table.write(0, table.records()?, memory.get(), self.values)?;
         } else if !self.fill.is_null() {
-            let count =
-                hyperslab_exact::to_usize(records).map_err(|_| Failure::bad_range("too many records"))?;
-            let bytes = self.fill.bytes(size, "fill value")?.repeat(count);
-            table.write(0, records, memory.get(), Data::to(&bytes))?;
+            table.fill(memory.get(), &self.fill.bytes(size, "fill value")?)?;
         }
         if !self.fill.is_null() {
             table.set_fill(self.at, self.datatype, self.fill)?;
@@ -197,11 +190,11 @@ impl Column {
     }
 }
 
-/// Renames the new table to the name of the old one, which is deleted.
+/// Links the new table in the place of the old one. Until then, the new table has no name, so that
+/// a failure leaves only the old one.
 fn replace(location: hid_t, name: Text, old: Table, new: Table) -> Outcome<()> {
     drop(old);
-    new.dataset.close()?;
     check(sys::H5Ldelete(location, name, H5P_DEFAULT))?;
-    let (from, none) = (Text::of(NEW), H5P_DEFAULT);
-    check(sys::H5Lmove(location, from, location, name, none, none)).map(drop)
+    check(sys::H5Olink(new.dataset.get(), location, name, H5P_DEFAULT, H5P_DEFAULT))?;
+    new.dataset.close()
 }

@@ -79,6 +79,14 @@ unsafe extern "C" {
         dcpl: hid_t,
         dapl: hid_t,
     ) -> hid_t;
+    /// Calls `H5Dcreate_anon` of the C interface.
+    pub safe fn H5Dcreate_anon(
+        location: hid_t,
+        datatype: hid_t,
+        space: hid_t,
+        dcpl: hid_t,
+        dapl: hid_t,
+    ) -> hid_t;
     /// Calls `H5Dflush` of the C interface.
     pub safe fn H5Dflush(dataset: hid_t) -> herr_t;
     /// Calls `H5Dget_access_plist` of the C interface.
@@ -134,19 +142,12 @@ unsafe extern "C" {
     pub safe fn H5Ldelete(location: hid_t, name: Text, lapl: hid_t) -> herr_t;
     /// Calls `H5Lexists` of the C interface.
     pub safe fn H5Lexists(location: hid_t, name: Text, lapl: hid_t) -> htri_t;
-    /// Calls `H5Lmove` of the C interface.
-    pub safe fn H5Lmove(
-        from: hid_t,
-        name: Text,
-        to: hid_t,
-        new_name: Text,
-        lcpl: hid_t,
-        lapl: hid_t,
-    ) -> herr_t;
     /// Calls `H5Oexists_by_name` of the C interface.
     pub safe fn H5Oexists_by_name(location: hid_t, name: Text, lapl: hid_t) -> htri_t;
     /// Calls `H5Oget_info3` of the C interface.
     pub safe fn H5Oget_info3(object: hid_t, info: Out<H5O_info2_t>, fields: c_uint) -> herr_t;
+    /// Calls `H5Olink` of the C interface.
+    pub safe fn H5Olink(object: hid_t, location: hid_t, name: Text, lcpl: hid_t, lapl: hid_t) -> herr_t;
     /// Calls `H5Oopen` of the C interface.
     pub safe fn H5Oopen(location: hid_t, name: Text, lapl: hid_t) -> hid_t;
     /// Calls `H5Pcreate` of the C interface.
