@@ -433,7 +433,7 @@ export! {
     /// Writes the dirty data of the file that contains the dataset.
     fn H5Dflush(dataset_id: hid_t) -> herr_t {
         dataset::find(dataset_id)?;
-        crate::h5f::flush(dataset_id).because(codes::DATASET, codes::CANTFLUSH, "unable to flush dataset")
+        crate::h5f::flush_object(dataset_id).because(codes::DATASET, codes::CANTFLUSH, "unable to flush dataset")
     }
 
     /// Discards cached metadata of a dataset and reads the metadata again from the file.

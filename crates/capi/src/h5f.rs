@@ -11,10 +11,11 @@ use crate::file::{
     SharedFile, closing, location,
 };
 use crate::id::{self, Entry};
+use crate::plist::callbacks::FlushCallback;
 use crate::plist::settings::{FileAccess, FileCreate};
 use crate::plist::{self, Settings};
 use crate::pointer::{Out, Text};
-use crate::{export, symbols};
+use crate::{call_user, export, symbols};
 
 /// The file close degree that closes all identifiers of a file with the file (`H5F_CLOSE_STRONG`).
 const CLOSE_STRONG: c_int = 3;
@@ -212,6 +213,23 @@ pub fn flush(object: hid_t) -> Outcome<herr_t> {
     let shared = file_of(&entry).ok_or_else(|| Failure::bad_type("not a file or an object in a file"))?;
     if *shared.flags.read() & H5F_ACC_RDWR != 0 {
         shared.file.flush()?;
+    }
+    Ok(0)
+}
+
+/// Writes the changes of the file of an open object, and then calls the function for flushes of
+/// objects that the file access list states.
+///
+/// # Errors
+/// Fails if the identifier is not that of an object in a file, if the write fails, or if the
+/// user's function fails.
+pub fn flush_object(object: hid_t) -> Outcome<herr_t> {
+    flush(object)?;
+    let callback =
+        id::find(object).as_ref().and_then(file_of).map(|shared| shared.access.read().object_flush);
+    let Some(FlushCallback { function: Some(function), data }) = callback else { return Ok(0) };
+    if call_user!(function, object, data) < 0 {
+        return Err(Failure::new(codes::FILE, codes::CANTFLUSH, "the user's function for flushes failed"));
     }
     Ok(0)
 }

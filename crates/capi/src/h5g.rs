@@ -233,7 +233,7 @@ export! {
     /// Writes the dirty data of the file that contains the group.
     fn H5Gflush(group: hid_t) -> herr_t {
         crate::group::find(group)?;
-        crate::h5f::flush(group).because(codes::SYM, codes::CANTFLUSH, "unable to flush group")
+        crate::h5f::flush_object(group).because(codes::SYM, codes::CANTFLUSH, "unable to flush group")
     }
 
     /// Discards cached metadata of a group and reads the metadata again from the file.

@@ -291,7 +291,7 @@ export! {
     /// Writes the dirty data of the file that contains the object.
     fn H5Oflush(object: hid_t) -> herr_t {
         object_of(object)?;
-        crate::h5f::flush(object).because(codes::OHDR, codes::CANTFLUSH, "unable to flush object")
+        crate::h5f::flush_object(object).because(codes::OHDR, codes::CANTFLUSH, "unable to flush object")
     }
 
     /// Discards cached metadata of an object and reads the metadata again from the file.

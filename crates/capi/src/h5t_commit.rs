@@ -127,7 +127,7 @@ export! {
         if datatype::find(type_id)?.0.read().committed.is_none() {
             return Err(Failure::bad_type("not a committed datatype"));
         }
-        crate::h5f::flush(type_id).because(codes::DATATYPE, codes::CANTFLUSH, "unable to flush datatype")
+        crate::h5f::flush_object(type_id).because(codes::DATATYPE, codes::CANTFLUSH, "unable to flush datatype")
     }
 
     /// Discards cached metadata of a committed datatype and reads the metadata again from the file.

@@ -31,6 +31,9 @@ const MODULES: &[&str] = &[
     "crates/capi/src/pointer.rs",
     "crates/capi/src/symbols/",
     "crates/capi/tests/calls/",
+    "crates/capi-hl/src/export.rs",
+    "crates/capi-hl/src/pointer.rs",
+    "crates/capi-hl/src/sys.rs",
     "fuzz/targets/calls.rs",
 ];
 

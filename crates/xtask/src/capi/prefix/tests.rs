@@ -42,17 +42,37 @@ struct Moved {
 }
 
 fn moved() -> Moved {
+    moved_after(false)
+}
+
+/// Writes and moves a prefix. With `check`, builds a program with the high-level library first.
+fn moved_after(check: bool) -> Moved {
     let folder = tempfile::tempdir().unwrap();
     let (source, library) = (folder.path().join("library.c"), folder.path().join("built.so"));
     fs::write(&source, LIBRARY).unwrap();
-    let soname = format!("-Wl,-soname,{SONAME}");
+    let soname = format!("-Wl,-soname,{}", MAIN.soname);
     output(Command::new("cc").args(["-shared", "-fPIC", &soname, "-o"]).arg(&library).arg(&source));
-    let headers = hyperslab_testkit::workspace::root().join("crates/capi/include");
+    let root = hyperslab_testkit::workspace::root();
+    let headers = vec![root.join("crates/capi/include"), root.join("crates/capi-hl/include")];
     let made = Prefix { folder: folder.path().join("made"), headers };
-    assert_eq!(made.write(&library).unwrap(), [""; 0]);
+    // A prefix with the high-level library.
+    let high_level = folder.path().join("high.so");
+    let (source, soname) = (folder.path().join("high.c"), format!("-Wl,-soname,{}", HIGH_LEVEL.soname));
+    fs::write(&source, "int H5LTfind_dataset(void) { return 1; }\n").unwrap();
+    output(Command::new("cc").args(["-shared", "-fPIC", &soname, "-o"]).arg(&high_level).arg(&source));
+    assert_eq!(made.write(&library, Some(&high_level)).unwrap(), [""; 0]);
+    assert!(
+        made.folder.join("lib/libhdf5_hl.so.320").is_file()
+            && made.folder.join("include/hdf5_hl.h").is_file()
+    );
+    if check {
+        check_high_level(&made.folder, folder.path());
+    }
+    assert_eq!(made.write(&library, None).unwrap().len(), 1);
+    assert!(!made.folder.join("include/hdf5_hl.h").exists());
     // A second call replaces the first prefix.
     fs::write(made.folder.join("lib/left.so"), "").unwrap();
-    made.write(&library).unwrap();
+    made.write(&library, None).unwrap();
     assert!(!made.folder.join("lib/left.so").exists());
     let prefix = folder.path().join("the prefix");
     fs::rename(&made.folder, &prefix).unwrap();
@@ -60,14 +80,34 @@ fn moved() -> Moved {
     Moved { folder, prefix }
 }
 
+/// A program of the high-level library builds with h5cc and pkg-config.
+fn check_high_level(prefix: &Path, folder: &Path) {
+    let program = "#include <hdf5_hl.h>\nint main(void) { return H5LTfind_dataset(0, \"x\") != 1; }\n";
+    fs::write(folder.join("high_program.c"), program).unwrap();
+    // The shell runs the script, because another test may still have the new file open.
+    let mut h5cc = Command::new("sh");
+    output(h5cc.arg(prefix.join("bin/h5cc")).current_dir(folder).args([
+        "high_program.c",
+        "-o",
+        "high_program",
+    ]));
+    output(&mut Command::new(folder.join("high_program")));
+    if has("pkg-config") {
+        let pkgconfig = prefix.join("lib/pkgconfig");
+        let mut ask = Command::new("pkg-config");
+        let flags = output(ask.args(["--libs", "hdf5_hl"]).env("PKG_CONFIG_PATH", pkgconfig));
+        assert!(flags.contains("-lhdf5_hl") && flags.contains("-lhdf5 "), "{flags}");
+    }
+}
+
 #[test]
 fn the_prefix_has_library_links_and_headers() {
     if !has("cc") {
         return;
     }
-    let Moved { folder: _folder, prefix } = moved();
-    for link in LINKS {
-        assert_eq!(fs::read_link(prefix.join("lib").join(link)).unwrap(), Path::new(FILE));
+    let Moved { folder: _folder, prefix } = moved_after(true);
+    for link in [MAIN.soname, MAIN.built] {
+        assert_eq!(fs::read_link(prefix.join("lib").join(link)).unwrap(), Path::new(MAIN.file));
         assert!(prefix.join("lib").join(link).is_file());
     }
     assert!(prefix.join("include/hdf5.h").is_file());
@@ -148,6 +188,6 @@ fn cmake_finds_the_prefix() {
 
 #[test]
 fn a_library_without_the_name_is_remarked() {
-    assert_eq!(notes(b"...libhdf5.so.320\0..."), [""; 0]);
-    assert_eq!(notes(b"...libhdf5.so.3200...").len(), 1);
+    assert_eq!(notes(&MAIN, b"...libhdf5.so.320\0..."), [""; 0]);
+    assert_eq!(notes(&MAIN, b"...libhdf5.so.3200...").len(), 1);
 }

@@ -1,0 +1,1 @@
+/* The functions are in h5hltest.h. */
