@@ -80,6 +80,13 @@ pub trait OpenFiles: std::fmt::Debug + Send + Sync {
     /// Returns a number that identifies the set of open files. The number changes each time the
     /// program opens or closes a file.
     fn generation(&self) -> u64;
+
+    /// Returns the files that the program has open for writing. Before a virtual dataset is read,
+    /// these files store their dirty chunks, so that the read sees all elements that the program
+    /// has written. Without this function, the program flushes source files itself.
+    fn written(&self) -> Vec<File> {
+        Vec::new()
+    }
 }
 
 /// The resolver of names of other files. Links and datasets of one file contain these names.
@@ -372,6 +379,11 @@ impl FileResolver for ExternalResolver {
         let files = self.open_files.as_ref()?;
         let path = self.candidates(Path::new(self.name(name).ok()?), first).into_iter().next()?;
         files.find(&path).map(|file| Arc::clone(file.root().file()))
+    }
+
+    fn flush_open(&self) -> Result<()> {
+        let written = self.open_files.as_ref().map(|files| files.written());
+        written.into_iter().flatten().try_for_each(|file| file.root().file().reading_flushed(None).map(drop))
     }
 
     fn generation(&self) -> u64 {

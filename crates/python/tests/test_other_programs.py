@@ -73,3 +73,41 @@ def test_py_create_has_names_only_if_it_is_logical() -> None:
     assert isinstance(h5t.py_create(dtype), h5t.TypeIntegerID)
     assert isinstance(h5t.py_create(dtype, logical=True), h5t.TypeEnumID)
     assert isinstance(h5t.py_create(np.dtype(bool)), h5t.TypeEnumID)
+
+
+def test_prefixes_of_a_dataset_find_its_other_files(tmp_path: Path) -> None:
+    for folder in ("raw", "sources"):
+        (tmp_path / folder).mkdir()
+    with hyperslab.File(tmp_path / "sources" / "source.h5", "w") as file:
+        file["x"] = np.arange(10)
+    with hyperslab.File(tmp_path / "main.h5", "w") as file:
+        pieces = [("pieces.bin", 0, 40)]
+        raw = file.create_dataset("raw", (10,), "i4", external=pieces, efile_prefix="${ORIGIN}/raw")
+        raw[:] = range(10)
+        layout = hyperslab.VirtualLayout((10,), "i8")
+        layout[:] = hyperslab.VirtualSource("source.h5", "x", (10,))
+        file.create_virtual_dataset("virtual", layout, fillvalue=-1)
+    assert (tmp_path / "raw" / "pieces.bin").stat().st_size == 40
+    with h5py.File(tmp_path / "main.h5") as stock:
+        dapl = h5py.h5p.create(h5py.h5p.DATASET_ACCESS)
+        dapl.set_efile_prefix(bytes(tmp_path / "raw"))
+        assert list(h5py.Dataset(h5py.h5d.open(stock.id, b"raw", dapl))) == list(range(10))
+    with hyperslab.File(tmp_path / "main.h5") as file:
+        assert list(file["virtual"]) == [-1] * 10
+        again = file.require_dataset("raw", (10,), "i4", efile_prefix=tmp_path / "raw")
+        assert list(again) == list(range(10))
+        seen = file.require_dataset("virtual", (10,), "i8", virtual_prefix=str(tmp_path / "sources"))
+        assert list(seen) == list(range(10))
+
+
+def test_virtual_datasets_show_elements_that_no_flush_has_stored(tmp_path: Path) -> None:
+    source = hyperslab.File(tmp_path / "source.h5", "w")
+    source["x"] = np.arange(10)
+    with hyperslab.File(tmp_path / "main.h5", "w") as file:
+        layout = hyperslab.VirtualLayout((10,), "i8")
+        layout[:] = hyperslab.VirtualSource("source.h5", "x", (10,))
+        shown = file.create_virtual_dataset("virtual", layout, fillvalue=-1)
+        assert list(shown) == list(range(10))
+        source["x"][3] = 30
+        assert shown[3] == 30
+    source.close()

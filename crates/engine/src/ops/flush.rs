@@ -29,6 +29,15 @@ impl OpenFile {
         self.finish(edit)
     }
 
+    /// Stores the dirty chunks of the files that the program has open for writing, in which a
+    /// virtual dataset of this file may have sources.
+    ///
+    /// # Errors
+    /// Returns filter and I/O errors.
+    pub fn flush_sources(&self) -> Result<()> {
+        self.resolver.as_ref().map_or(Ok(()), |resolver| resolver.flush_open())
+    }
+
     /// Writes the dirty chunks and the object header of a dataset, or of all datasets of the file.
     ///
     /// # Errors

@@ -54,6 +54,14 @@ pub trait FileResolver: RawFileResolver {
         None
     }
 
+    /// Stores the dirty chunks of the files that the program has open for writing.
+    ///
+    /// # Errors
+    /// Returns filter and I/O errors.
+    fn flush_open(&self) -> Result<()> {
+        Ok(())
+    }
+
     /// Returns the generation of the open files: a number that changes when the program opens or
     /// closes a file.
     fn generation(&self) -> u64 {

@@ -136,6 +136,9 @@ impl Dataset {
     /// the dataset is dirty (changed and not yet written).
     pub(crate) fn current(&self) -> Result<(Arc<OpenDataset>, Reading<'_>)> {
         let file = self.object.file();
+        if self.is_virtual() {
+            file.flush_sources().map_err(|error| self.context(error))?;
+        }
         let reading = file.reading_flushed(self.shown()).map_err(|error| self.context(error))?;
         let open = Known::get_held(&self.now, file, || {
             OpenDataset::open_with(file, &*self.object.header()?, self.access.as_ref())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -26,6 +27,12 @@ def _clean() -> None:
     for key in [key for key in _OBJECTS if key[0] not in kept]:
         _OBJECTS.pop(key, None)
     _clean_at = max(_FIRST_CLEANING, 2 * (len(_FILES) + len(_OBJECTS)))
+
+
+def with_prefixes(handle: Any, options: Mapping[str, Any]) -> Any:
+    """Return the handle of a dataset with the folders of other files in ``options``, if there are any."""
+    given = {name: os.fsdecode(options[name]) for name in ("efile_prefix", "virtual_prefix") if options.get(name)}
+    return handle.with_prefixes(**given) if given else handle
 
 
 def remember(handle: Any, options: Mapping[str, Any]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -95,8 +96,9 @@ def creation_options(shape: tuple[int, ...] | None, dt: np.dtype[Any], kwds: dic
     for name in ("sparse", "density", "compact", "efile_prefix", "virtual_prefix"):
         if name in given:
             options[name] = given[name]
-    if "efile_prefix" in options:
-        options["efile_prefix"] = str(options["efile_prefix"])
+    for name in ("efile_prefix", "virtual_prefix"):
+        if name in options:
+            options[name] = os.fsdecode(options[name])
     external(options, given)
     times(options, given)
     if "fillvalue" in given:

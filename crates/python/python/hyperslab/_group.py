@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _hyperslab as core
 from ._base import HLObject, MutableMappingHDF5, handle_of
-from ._access import remember
+from ._access import remember, with_prefixes
 from ._config import get_config
 from ._creation import as_shape, creation_options, stored_type
 from ._dataset import Dataset
@@ -120,6 +120,7 @@ class Group(MutableMappingHDF5, HLObject):
             raise TypeError(f"Datatypes do not exactly match (existing {dset.dtype} vs new {dtype})")
         if not exact and not np.can_cast(np.dtype(dtype), dset.dtype):
             raise TypeError(f"Datatypes cannot be safely cast (existing {dset.dtype} vs new {dtype})")
+        dset = Dataset(with_prefixes(dset._handle, kwds))
         remember_access(dset, kwds)
         return dset
 

@@ -1,5 +1,6 @@
 //! New datasets.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use hyperslab::datatype::convert::Conversions;
@@ -73,6 +74,10 @@ pub(crate) fn create(
     let builder = with_fill(builder, group, &datatype, options)?;
     let builder = with_times(builder, options)?;
     let builder = with_sources(builder, options)?;
+    let folder = |name| option(options, name)?.map(|folder| folder.extract::<PathBuf>()).transpose();
+    let file = group.containing_file().or_raise()?;
+    let access = super::access::access(file.file_name(), folder("efile_prefix")?, folder("virtual_prefix")?);
+    let builder = builder.access(&access);
     let create = || if path.is_none() { builder.create_unlinked() } else { builder.create() };
     py.detach(|| in_pool(create)).or_raise()
 }

@@ -1,5 +1,6 @@
 //! Datasets.
 
+mod access;
 mod buffer;
 mod chunks;
 pub(crate) mod create;

@@ -152,4 +152,11 @@ impl hyperslab::OpenFiles for Registry {
     fn generation(&self) -> u64 {
         GENERATION.load(Ordering::Acquire)
     }
+
+    fn written(&self) -> Vec<File> {
+        let open: Vec<_> = OPEN.lock().iter().filter_map(Weak::upgrade).collect();
+        // A file without an identity is no source: no name leads to that file.
+        let sources = open.iter().filter(|shared| shared.writable && shared.identity.is_some());
+        sources.map(|shared| shared.file.clone()).collect()
+    }
 }

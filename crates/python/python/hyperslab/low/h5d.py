@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -176,6 +177,9 @@ def create(
     maxshape = space._maxshape
     if maxshape is not None and maxshape != space._shape:
         options["maxshape"] = maxshape
+    if dapl is not None:
+        given = dapl.access_options()
+        options.update((name, os.fsdecode(given[name])) for name in ("efile_prefix", "virtual_prefix") if given.get(name))
     handle = loc._handle.create_dataset(name, tid._handle, space._shape, options)
     return DatasetID(handle)
 
@@ -186,5 +190,7 @@ def open(loc: Any, name: bytes | str, dapl: PropDAID | None = None) -> DatasetID
     if not isinstance(handle, core.Dataset):
         raise TypeError(f"{name!r} is not a dataset")
     if dapl is not None:
-        _access.remember(handle, dapl.access_options())
+        options = dapl.access_options()
+        handle = _access.with_prefixes(handle, options)
+        _access.remember(handle, options)
     return DatasetID(handle)
