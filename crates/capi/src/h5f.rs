@@ -215,9 +215,13 @@ pub fn flush(object: hid_t) -> Outcome<herr_t> {
     let entry = id::find(object).ok_or_else(|| Failure::bad_type("not a file or an object in a file"))?;
     let shared = file_of(&entry).ok_or_else(|| Failure::bad_type("not a file or an object in a file"))?;
     if *shared.flags.read() & H5F_ACC_RDWR != 0 {
-        shared.file.flush()?;
-        if let Some(image) = &shared.file_image {
-            image.update()?;
+        match &shared.file_image {
+            None => shared.file.flush()?,
+            Some(image) => {
+                // The closed file must not differ from the flushed one.
+                shared.file.release_unused_space()?;
+                image.update()?;
+            }
         }
     }
     Ok(0)

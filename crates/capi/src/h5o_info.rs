@@ -161,14 +161,42 @@ fn header(object: &Object, fields: c_uint) -> Outcome<H5O_hdr_info_t> {
     if fields & HEADER == 0 {
         return Ok(H5O_hdr_info_t::default());
     }
-    let info = object.header_info()?;
+    let (info, sizes) = (object.header_info()?, object.header_sizes()?);
     let count = |count: usize| c_uint::try_from(count).unwrap_or(c_uint::MAX); // The C type bounds counts.
     Ok(H5O_hdr_info_t {
         version: info.version.into(),
         nmesgs: count(info.messages),
         nchunks: count(info.chunks),
         flags: info.flags.into(),
-        ..H5O_hdr_info_t::default()
+        space_total: sizes.total,
+        space_meta: sizes.metadata,
+        space_mesg: sizes.messages,
+        space_free: sizes.free,
+        mesg_present: sizes.present,
+        mesg_shared: sizes.shared,
+    })
+}
+
+/// Returns the sizes of the object's own index and heap. Returns zeros unless `fields` requests the
+/// information.
+fn own_storage(object: &Object, fields: c_uint) -> Outcome<H5_ih_info_t> {
+    if fields & STORAGE == 0 {
+        return Ok(H5_ih_info_t::default());
+    }
+    Ok(H5_ih_info_t { index_size: 0, heap_size: object.mapping_bytes()? })
+}
+
+/// Returns information about the storage of an object's metadata.
+fn native(object: &Object, fields: c_uint) -> Outcome<H5O_native_info_t> {
+    // These functions have flags of their own: the header, and the sizes of indexes and heaps.
+    let known = HEADER | STORAGE;
+    if fields & !known != 0 {
+        return Err(Failure::bad_value("unknown fields of object information"));
+    }
+    Ok(H5O_native_info_t {
+        hdr: header(object, fields)?,
+        meta_obj: own_storage(object, fields)?,
+        meta_attr: H5_ih_info_t::default(),
     })
 }
 
@@ -206,7 +234,7 @@ fn first((object, place): (&Object, &Location), fields: c_uint) -> Outcome<H5O_i
         btime: info.btime,
         num_attrs: info.num_attrs,
         hdr: header(object, fields)?,
-        meta_obj: H5_ih_info_t::default(),
+        meta_obj: own_storage(object, fields)?,
         meta_attr: H5_ih_info_t::default(),
     })
 }
@@ -415,9 +443,7 @@ export! {
     /// Stores information about the storage of an object's metadata in `info`.
     fn H5Oget_native_info(loc: hid_t, info: Out<H5O_native_info_t>, fields: c_uint) -> herr_t {
         let (object, _place) = location::find(loc)?;
-        let hdr = header(&object, check(fields)?)?;
-        let (meta_obj, meta_attr) = (H5_ih_info_t::default(), H5_ih_info_t::default());
-        info.require("info")?.put(H5O_native_info_t { hdr, meta_obj, meta_attr });
+        info.require("info")?.put(native(&object, fields)?);
         Ok(0)
     }
 
@@ -427,9 +453,7 @@ export! {
     ) -> herr_t {
         let (object, _place) = traverse::open(loc, name.name("object name")?, lapl)
             .because(codes::OHDR, codes::CANTGET, FAILED)?;
-        let hdr = header(&object, check(fields)?)?;
-        let (meta_obj, meta_attr) = (H5_ih_info_t::default(), H5_ih_info_t::default());
-        info.require("info")?.put(H5O_native_info_t { hdr, meta_obj, meta_attr });
+        info.require("info")?.put(native(&object, fields)?);
         Ok(0)
     }
 
@@ -441,9 +465,7 @@ export! {
     ) -> herr_t {
         let (object, _place) = by_index(loc, name, (index, order, number), lapl)
             .because(codes::OHDR, codes::CANTGET, FAILED)?;
-        let hdr = header(&object, check(fields)?)?;
-        let (meta_obj, meta_attr) = (H5_ih_info_t::default(), H5_ih_info_t::default());
-        info.require("info")?.put(H5O_native_info_t { hdr, meta_obj, meta_attr });
+        info.require("info")?.put(native(&object, fields)?);
         Ok(0)
     }
 

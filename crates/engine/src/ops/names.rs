@@ -11,6 +11,7 @@ pub mod objects {
     pub use crate::object::header::ObjectHeader;
     pub use crate::object::header_edit::{AttributeOrder, NewHeader, now};
     pub use crate::object::kind::ObjectKind;
+    pub use crate::object::metadata_sizes::{HeaderSizes, mapping_bytes};
     pub use crate::object::path::{Resolved, lossy, resolve, resolve_from, user_defined};
 }
 
