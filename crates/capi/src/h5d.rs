@@ -110,7 +110,8 @@ fn set_extent(dataset_id: hid_t, dims: In<hsize_t>) -> Outcome<()> {
     if let Some(text) = text.filter(|_| handle.dataset.external_files().is_empty()) {
         return Err(Failure::new(codes::DATASET, codes::CANTINIT, text));
     }
-    let extent = handle.dataset.dataspace();
+    let with_shape = handle.with_set_shape();
+    let extent = with_shape.as_ref().unwrap_or(&handle).dataset.dataspace();
     if extent.dims() == dims {
         return Ok(());
     }
@@ -121,6 +122,10 @@ fn set_extent(dataset_id: hid_t, dims: In<hsize_t>) -> Outcome<()> {
         }
     }
     handle.dataset.resize(dims)?;
+    if matches!(handle.dataset.layout(), Layout::Virtual) {
+        let choices = dataset::access::choices(&handle.access).virtual_shape(dims);
+        *handle.set_shape.lock() = Some(handle.dataset.with_access(&choices)?);
+    }
     Ok(())
 }
 
@@ -303,6 +308,8 @@ export! {
     /// Copies the dataset's dataspace and returns the identifier of the copy.
     fn H5Dget_space(dataset_id: hid_t) -> hid_t {
         let handle = dataset::find(dataset_id)?;
+        *handle.set_shape.lock() = None;
+        transfer::flush_sources(&handle)?;
         Ok(space::register(CSpace::all(handle.dataset.dataspace())))
     }
 

@@ -19,6 +19,8 @@ pub struct DatasetAccess {
     pub view: Option<VirtualView>,
     /// The largest number of missing source datasets in a row that a virtual dataset skips.
     pub gap: Option<u64>,
+    /// The shape of an unlimited virtual dataset, instead of the shape that its sources determine.
+    pub shape: Option<Vec<u64>>,
     /// The folder in which the search for source files of a virtual dataset begins.
     pub source_folder: Option<PathBuf>,
     /// The folder that contains the external raw data files of the dataset.

@@ -135,7 +135,11 @@ impl OpenDataset {
             let sources = Sources { file, datatype: &description.datatype, virtual_, access, nesting };
             let options = file.virtual_options;
             let options = access.map_or(options, |access| access.virtual_options(options));
-            let dims = extent(&virtual_.mappings, &stored.dims, options, &sources)?;
+            let chosen = access.and_then(|access| access.shape.as_deref());
+            let dims = match chosen.filter(|shape| shape.len() == stored.dims.len()) {
+                Some(shape) => Dims::from_slice(shape),
+                None => extent(&virtual_.mappings, &stored.dims, options, &sources)?,
+            };
             let max_dims = stored.max_dims.clone();
             description.dataspace = Dataspace::Simple(SimpleExtent { dims, max_dims });
         }
@@ -318,6 +322,13 @@ impl OpenDataset {
     /// Returns the mappings of an open virtual dataset.
     pub(super) fn mappings(&self) -> &[Mapping] {
         self.virtual_.as_ref().map_or(&[], |virtual_| virtual_.mappings.as_slice())
+    }
+
+    /// Returns whether the shape of the open dataset is still that of its source datasets, as far as
+    /// they are in other files that the program has open.
+    pub fn has_current_sources(&self, file: &OpenFile) -> bool {
+        let Some(virtual_) = &self.virtual_ else { return true };
+        !virtual_.mappings.iter().any(Mapping::grows_outside) || virtual_.is_current(file)
     }
 
     /// Closes the files of the open virtual dataset's source datasets.
