@@ -56,7 +56,9 @@ const _: () = assert!(size_of::<H5F_info2_t>() == 80 && size_of::<H5F_info1_t>()
 
 /// Returns the bytes of a file as an image without the user block, including dirty data.
 fn image(shared: &SharedFile) -> Outcome<Vec<u8>> {
-    if let DriverChoice::Multi(_) | DriverChoice::Split { .. } | DriverChoice::Family { .. } = shared.access.read().driver {
+    if let DriverChoice::Multi(_) | DriverChoice::Split { .. } | DriverChoice::Family { .. } =
+        shared.access.read().driver
+    {
         return Err(Failure::unsupported("files with several members have no image"));
     }
     if *shared.flags.read() & H5F_ACC_RDWR != 0 {

@@ -5,13 +5,13 @@ use std::ffi::{c_int, c_uint, c_void};
 
 use crate::ctypes::{herr_t, hid_t};
 use crate::error::{Failure, Outcome, codes};
+use crate::export;
 use crate::h5p::copy_text;
 use crate::plist::callbacks::ImageCallbacks;
 use crate::plist::image::{Image, ImageFunctions, operation, with_copied_data};
 use crate::plist::metadata_cache::H5AC_cache_config_t;
 use crate::plist::{change_file_access, file_access};
 use crate::pointer::{Data, In, Out, Text, TextBuffer};
-use crate::export;
 
 const _: () = assert!(size_of::<H5AC_cache_config_t>() == 1216 && size_of::<ImageCallbacks>() == 56);
 const _: () = assert!(size_of::<H5AC_cache_image_config_t>() == 12);

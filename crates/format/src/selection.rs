@@ -39,6 +39,8 @@ pub enum SelectionFormat {
     /// Version 1 if possible. All versions of libhdf5 read it.
     #[default]
     Compatible,
+    /// Version 2 for regular hyperslabs (HDF5 1.10 and later), and otherwise as `Compatible`.
+    Regular,
     /// The shortest form: points version 2, hyperslab version 3 (HDF5 1.12 and later).
     Compact,
 }
@@ -280,7 +282,7 @@ fn write_points(writer: &mut Writer, points: &Points, encoding: SelectionFormat)
     let limit = points.coordinates.iter().copied().max().unwrap_or(0).max(count as u64);
     let mut width = width_for(limit);
     writer.u32(POINTS);
-    if encoding == SelectionFormat::Compatible && width <= 4 {
+    if encoding != SelectionFormat::Compact && width <= 4 {
         width = 4;
         writer.u32(1);
         writer.zeros(4);
@@ -301,7 +303,7 @@ fn write_blocks(writer: &mut Writer, rank: usize, blocks: &[Block], encoding: Se
     let ends = blocks.iter().flat_map(|block| &block.end).copied().max().unwrap_or(0);
     let mut width = width_for(ends.max(blocks.len() as u64));
     writer.u32(HYPERSLAB);
-    if encoding == SelectionFormat::Compatible && width <= 4 {
+    if encoding != SelectionFormat::Compact && width <= 4 {
         width = 4;
         writer.u32(1);
         writer.zeros(4);
@@ -340,7 +342,7 @@ fn write_regular(writer: &mut Writer, regular: &RegularHyperslab, encoding: Sele
     }
     writer.u32(HYPERSLAB);
     let width = match encoding {
-        SelectionFormat::Compatible => {
+        SelectionFormat::Compatible | SelectionFormat::Regular => {
             writer.u32(2);
             writer.u8(REGULAR);
             writer.narrow_u32(rank * 32 + 4, "length");

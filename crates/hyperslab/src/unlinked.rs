@@ -4,7 +4,8 @@ use hyperslab_engine::Result;
 use hyperslab_engine::ops::objects::{self, NewHeader};
 
 use crate::{
-    CommittedDatatype, CreationOrder, Dataset, DatasetBuilder, Datatype, Group, GroupOptions, Object, PhaseChange,
+    CommittedDatatype, CreationOrder, Dataset, DatasetBuilder, Datatype, Group, GroupOptions, Object,
+    PhaseChange,
 };
 
 impl Group {
@@ -59,7 +60,8 @@ impl Group {
         attribute_order: CreationOrder,
         phase_change: PhaseChange,
     ) -> Result<CommittedDatatype> {
-        let mut header = NewHeader { attribute_order: attribute_order.of_attributes(), ..NewHeader::default() };
+        let mut header =
+            NewHeader { attribute_order: attribute_order.of_attributes(), ..NewHeader::default() };
         header.phase_change.max_compact = phase_change.max_compact;
         header.phase_change.min_dense = phase_change.min_dense;
         self.commit_header(datatype, header)

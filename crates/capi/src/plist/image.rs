@@ -218,9 +218,8 @@ impl FileImage {
 }
 
 fn bytes_of(driver: &dyn Driver) -> Outcome<Vec<u8>> {
-    let failed = |error: hyperslab::vfd::DriverError| {
-        Failure::new(codes::VFL, codes::READERROR, error.to_string())
-    };
+    let failed =
+        |error: hyperslab::vfd::DriverError| Failure::new(codes::VFL, codes::READERROR, error.to_string());
     let length = driver.len().map_err(failed).because(codes::FILE, codes::CANTGET, "no file image")?;
     let mut bytes = vec![0; hyperslab_exact::to_usize(length)?];
     driver.read_at(0, &mut bytes).map_err(failed)?;

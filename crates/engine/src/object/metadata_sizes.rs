@@ -47,7 +47,8 @@ impl ObjectHeader {
         };
         let blocks = self.chunk_count().saturating_sub(1); // A header without a first chunk has no blocks.
         let capacity: usize = self.chunk_sizes().sum();
-        let mut sizes = HeaderSizes { total: to_u64(first + blocks * block + capacity), ..HeaderSizes::default() };
+        let mut sizes =
+            HeaderSizes { total: to_u64(first + blocks * block + capacity), ..HeaderSizes::default() };
         let mut used = 0;
         for message in self.messages() {
             let body = to_u64(self.body(message).len());

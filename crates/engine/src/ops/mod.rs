@@ -26,8 +26,8 @@ mod writer_table;
 mod writers;
 
 pub use copy::{AsStored, ChunkTally, CopyGuide, CopyOptions, LostPart, NewStorage, Salvage, StoredBefore};
-pub use dataset::OpenDataset;
 use dataset::DatasetAccess;
+pub use dataset::OpenDataset;
 pub use dataset_create::{MAX_COMPACT, NewDataset, NewLayout};
 pub use heap::SharedHeap;
 pub use members::{MemberRange, Members, MultiMembers};

@@ -388,7 +388,12 @@ impl OpenDataset {
                 pieces: ExternalFilePart::row(
                     pieces.map(|piece| (piece.file.as_slice(), piece.offset, piece.size)),
                 ),
-                files: Box::new(RawFiles::to_read(file.raw_files(), &file.raw_folders, self.address, self.access.as_ref())),
+                files: Box::new(RawFiles::to_read(
+                    file.raw_files(),
+                    &file.raw_folders,
+                    self.address,
+                    self.access.as_ref(),
+                )),
             })
         };
         Arc::clone(self.external.get_or_init(open))

@@ -103,7 +103,12 @@ impl Virtual {
             .flat_map(|stored| &stored.mappings)
             .map(|mapping| Mapping::new(mapping, rank))
             .collect();
-        Ok(Some(Self { mappings: mappings?, open: Mutex::new(Vec::new()), generation: AtomicU64::new(0), shared: Mutex::default() }))
+        Ok(Some(Self {
+            mappings: mappings?,
+            open: Mutex::new(Vec::new()),
+            generation: AtomicU64::new(0),
+            shared: Mutex::default(),
+        }))
     }
 
     /// Returns whether the source files that the program has open are unchanged since this virtual
@@ -242,7 +247,12 @@ impl<'a> Sources<'a> {
         let same_file = open().iter().find(|one| one.file_name == file_name).map(|one| Arc::clone(&one.file));
         let file = match same_file {
             _ if file_name == b"." => Some(Arc::clone(self.file)),
-            _ if self.file.resolver.as_ref().is_some_and(|resolver| resolver.is_own(file_name, self.folder())) => {
+            _ if self
+                .file
+                .resolver
+                .as_ref()
+                .is_some_and(|resolver| resolver.is_own(file_name, self.folder())) =>
+            {
                 Some(Arc::clone(self.file))
             }
             _ if is_shared => shared,
@@ -279,7 +289,12 @@ impl<'a> Sources<'a> {
                     if ObjectKind::of(&header) != Some(ObjectKind::Dataset) {
                         return Err(Error::Misuse("the object is not a dataset".into()));
                     }
-                    let dataset = OpenDataset::open_nested(&file, &header, self.of_sources().as_ref(), &self.inside()?)?;
+                    let dataset = OpenDataset::open_nested(
+                        &file,
+                        &header,
+                        self.of_sources().as_ref(),
+                        &self.inside()?,
+                    )?;
                     return Ok((file, dataset));
                 }
                 Resolved::External { file: other, path, .. } => {
