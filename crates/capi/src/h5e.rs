@@ -427,7 +427,7 @@ export_keeping_errors! {
             Some(function) if std::ptr::fn_addr_eq(function, H5Eprint1 as Auto1) => Reporter::Print,
             Some(function) => Reporter::User1(function),
         };
-        let first = if let Reporter::User1(function) = reporter { Some(function) } else { None };
+        let first = function.filter(|_| matches!(reporter, Reporter::User1(_)));
         automatic::set(Automatic { reporter, data, first, ..automatic::get() });
         Ok(0)
     }

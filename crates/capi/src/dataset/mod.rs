@@ -3,6 +3,7 @@
 pub mod access;
 pub mod create;
 pub mod elements;
+pub mod scatter;
 pub mod transfer;
 
 use std::sync::Arc;
