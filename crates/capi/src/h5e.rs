@@ -492,11 +492,7 @@ pub fn push_formatted(
         stack::add(record);
         return 0;
     }
-    match saved(stack_id) {
-        Ok(saved) => {
-            saved.records.lock().push(Arc::new(record));
-            0
-        }
-        Err(_) => -1,
-    }
+    let Ok(saved) = saved(stack_id) else { return -1 };
+    saved.records.lock().push(Arc::new(record));
+    0
 }

@@ -39,7 +39,8 @@ pub enum SelectionFormat {
     /// Version 1 if possible. All versions of libhdf5 read it.
     #[default]
     Compatible,
-    /// Version 2 for regular hyperslabs (HDF5 1.10 and later), and otherwise as `Compatible`.
+    /// Version 2 for regular hyperslabs that are shorter in this version (HDF5 1.10 and later), and
+    /// otherwise as `Compatible`.
     Regular,
     /// The shortest form: points version 2, hyperslab version 3 (HDF5 1.12 and later).
     Compact,
@@ -335,8 +336,11 @@ fn last_of(regular: &RegularHyperslab, dimension: usize) -> Option<u64> {
 
 fn write_regular(writer: &mut Writer, regular: &RegularHyperslab, encoding: SelectionFormat) {
     let rank = regular.start.len();
-    if encoding == SelectionFormat::Compatible
+    // Without the bytes that both versions have: the list has its length and the corners.
+    let is_shorter = |blocks: &[Block]| blocks.len() * rank * 8 + 7 <= rank * 32;
+    if encoding != SelectionFormat::Compact
         && let Some(blocks) = list_blocks(regular)
+        && (encoding == SelectionFormat::Compatible || is_shorter(&blocks))
     {
         return write_blocks(writer, rank, &blocks, encoding);
     }

@@ -65,8 +65,8 @@ impl Plan {
     }
 }
 
-/// Writes the dirty data of other open files if the dataset is virtual, because they may contain its
-/// source datasets.
+/// Writes the dirty data of other open files if the dataset is virtual, because they may contain
+/// its source datasets.
 ///
 /// # Errors
 /// Returns the errors of writing the files.

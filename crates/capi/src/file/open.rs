@@ -304,8 +304,8 @@ impl Request<'_> {
     }
 
     /// Opens or creates the requested file, which this process does not have open yet. If a user's
-    /// driver opened the file, also returns the driver's open file; if functions of the user manage the
-    /// memory of a file in memory, the copy in this memory.
+    /// driver opened the file, also returns the driver's open file. If functions of the user manage
+    /// the memory of a file in memory, also returns the copy in this memory.
     fn open_new(&self) -> Outcome<(File, Option<Arc<UserFile>>, Option<FileImage>)> {
         match (&self.access.driver, &self.create) {
             (DriverChoice::User(driver, info), _) => {

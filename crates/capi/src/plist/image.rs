@@ -208,7 +208,7 @@ impl FileImage {
         Ok(())
     }
 
-    /// Gives the memory back to the user, after the file is closed.
+    /// Returns the memory to the user, after the file is closed.
     pub fn close(&self) {
         let (block, _) = std::mem::take(&mut *self.block.lock());
         if block != 0 {

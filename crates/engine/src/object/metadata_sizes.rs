@@ -45,7 +45,7 @@ impl ObjectHeader {
                 (prefix.size() + CHECKSUM_BYTES, ContinuationBlock::OVERHEAD_BYTES, if order { 6 } else { 4 })
             }
         };
-        let blocks = self.chunk_count().saturating_sub(1); // A header without a first chunk has no blocks.
+        let blocks = self.continuations().len();
         let capacity: usize = self.chunk_sizes().sum();
         let mut sizes =
             HeaderSizes { total: to_u64(first + blocks * block + capacity), ..HeaderSizes::default() };

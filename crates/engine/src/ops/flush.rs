@@ -94,8 +94,8 @@ impl OpenFile {
         edit.commit()
     }
 
-    /// Flushes the open file, and frees the file space that is kept for new small blocks. Free space
-    /// at the end of the file is truncated.
+    /// Flushes the open file, and frees the file space that is kept for new small blocks. Truncates
+    /// free space at the end of the file.
     ///
     /// # Errors
     /// As [`flush`](Self::flush).

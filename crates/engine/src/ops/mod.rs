@@ -5,6 +5,7 @@ mod concurrent;
 mod copy;
 mod create;
 mod dataset;
+mod dataset_access;
 mod dataset_create;
 mod dataset_writer;
 mod delete;
@@ -26,7 +27,6 @@ mod writer_table;
 mod writers;
 
 pub use copy::{AsStored, ChunkTally, CopyGuide, CopyOptions, LostPart, NewStorage, Salvage, StoredBefore};
-use dataset::DatasetAccess;
 pub use dataset::OpenDataset;
 pub use dataset_create::{MAX_COMPACT, NewDataset, NewLayout};
 pub use heap::SharedHeap;

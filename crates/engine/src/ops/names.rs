@@ -32,7 +32,7 @@ pub mod attributes {
 
 /// Descriptions of datasets, which come from their object headers.
 pub mod datasets {
-    pub use super::super::dataset::DatasetAccess;
+    pub use super::super::dataset_access::DatasetAccess;
     pub use crate::data::chunk_index::{
         ChunkIndexKind, kind as chunk_index_kind, structured_kind as structured_index_kind,
     };

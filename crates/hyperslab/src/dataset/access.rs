@@ -53,7 +53,8 @@ impl DatasetAccess {
     }
 
     /// Sets the current dimensions of a virtual dataset with unlimited mappings. They replace the
-    /// dimensions that its source datasets determine. Elements without a source have the fill value.
+    /// dimensions that its source datasets determine. Elements without a source have the fill
+    /// value.
     #[must_use]
     pub fn virtual_shape(mut self, shape: &[u64]) -> Self {
         self.choices.shape = Some(shape.to_vec());
@@ -110,6 +111,6 @@ impl Dataset {
 
     /// Returns the choices of the program with which this handle was opened.
     pub fn access(&self) -> DatasetAccess {
-        DatasetAccess { choices: self.access.as_deref().cloned().unwrap_or_default() }
+        DatasetAccess { choices: self.access.as_deref().map_or_else(Choices::default, Choices::clone) }
     }
 }

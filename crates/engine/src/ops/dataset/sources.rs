@@ -10,8 +10,9 @@ use hyperslab_datatype::Datatype;
 use hyperslab_datatype::convert::Conversions;
 use hyperslab_format::message::Layout;
 
+use super::super::dataset_access::DatasetAccess;
 use super::super::{OpenFile, SharedHeap};
-use super::{DatasetAccess, OpenDataset};
+use super::OpenDataset;
 use crate::data::transfer::ReadTarget;
 use crate::data::variable::ForeignHeap;
 use crate::data::virtual_::{Mapping, SourceDatasets, SourceShapes, Steps, mappings};
