@@ -22,8 +22,8 @@ use crate::h5l::{H5Lcreate_hard, H5Lcreate_soft, H5Ldelete};
 use crate::h5l_info::Visit2;
 use crate::h5l_info::{H5Ldelete_by_idx, H5Literate2};
 use crate::h5o::{H5Oclose, H5Ocopy, H5Oflush, H5Oopen, H5Oopen_by_idx, H5Orefresh};
-use crate::h5o_info::H5O_info2_t;
 use crate::h5o_info::H5Oget_info_by_name3;
+use crate::h5o_structs::H5O_info2_t;
 use crate::h5r_new::H5R_ref_t;
 use crate::h5r_new::{H5Ropen_attr, H5Ropen_object, H5Ropen_region};
 

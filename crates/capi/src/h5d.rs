@@ -9,6 +9,7 @@ use crate::call_user;
 use crate::convert::{Rules, reclaim};
 use crate::ctypes::{H5P_DEFAULT, HADDR_UNDEF, haddr_t, herr_t, hid_t, hsize_t};
 use crate::dataset::create::{self, NewDataset};
+use crate::dataset::scatter::{self, GatherFunction, ScatterFunction};
 use crate::dataset::{elements, transfer};
 use crate::datatype::{self, CType, TypeHandle, TypeState};
 use crate::error::{Because, Failure, Outcome, codes};
@@ -24,10 +25,6 @@ use crate::{dataset, symbols};
 
 /// The C type of a user's function that visits an element of a memory buffer (`H5D_operator_t`).
 pub type Operator = unsafe extern "C" fn(*mut c_void, hid_t, c_uint, *const hsize_t, *mut c_void) -> herr_t;
-/// The C type of a user's function that supplies elements for `H5Dscatter` (`H5D_scatter_func_t`).
-pub type ScatterFunction = unsafe extern "C" fn(*mut *const c_void, *mut usize, *mut c_void) -> herr_t;
-/// The C type of a user's function that receives elements from `H5Dgather` (`H5D_gather_func_t`).
-pub type GatherFunction = unsafe extern "C" fn(*const c_void, usize, *mut c_void) -> herr_t;
 
 /// Returns the properties of the dataset access list to which an identifier refers.
 fn access(dapl: hid_t) -> Outcome<DatasetAccess> {
@@ -110,7 +107,8 @@ fn set_extent(dataset_id: hid_t, dims: In<hsize_t>) -> Outcome<()> {
     if let Some(text) = text.filter(|_| handle.dataset.external_files().is_empty()) {
         return Err(Failure::new(codes::DATASET, codes::CANTINIT, text));
     }
-    let extent = handle.dataset.dataspace();
+    let with_shape = handle.with_set_shape();
+    let extent = with_shape.as_ref().unwrap_or(&handle).dataset.dataspace();
     if extent.dims() == dims {
         return Ok(());
     }
@@ -121,6 +119,10 @@ fn set_extent(dataset_id: hid_t, dims: In<hsize_t>) -> Outcome<()> {
         }
     }
     handle.dataset.resize(dims)?;
+    if matches!(handle.dataset.layout(), Layout::Virtual) {
+        let choices = dataset::access::choices(&handle.access).virtual_shape(dims);
+        *handle.set_shape.lock() = Some(handle.dataset.with_access(&choices)?);
+    }
     Ok(())
 }
 
@@ -190,67 +192,6 @@ fn iterate(
     Ok(outcome)
 }
 
-/// Calls a user's function that supplies elements, and copies them to the selected elements of a
-/// memory buffer.
-fn scatter(
-    function: Option<ScatterFunction>,
-    data: *mut c_void,
-    type_id: hid_t,
-    space_id: hid_t,
-    target: Buffer,
-) -> Outcome<()> {
-    let function = function.ok_or_else(|| Failure::bad_value("invalid callback function"))?;
-    let size = datatype::copy_of(type_id)?.size as usize;
-    let runs = elements::runs(&space::copy_of(space_id)?)?;
-    let memory = target.bytes(elements::bytes(elements::end(&runs)?, size)?, "destination buffer")?;
-    let count: u64 = runs.iter().map(|(_, count)| count).sum();
-    let wanted = elements::bytes(hyperslab_exact::to_usize(count)?, size)?;
-    let mut packed = Vec::with_capacity(wanted.min(1 << 20));
-    while packed.len() < wanted {
-        let (mut source, mut length) = (std::ptr::null(), 0_usize);
-        if call_user!(function, &raw mut source, &raw mut length, data) < 0 {
-            return Err(Failure::new(codes::DATASET, codes::CALLBACK, "scatter operation failed"));
-        }
-        if length == 0 || length % size.max(1) != 0 || length > wanted - packed.len() {
-            return Err(Failure::new(codes::DATASET, codes::BADVALUE, "invalid size of scattered elements"));
-        }
-        packed.extend_from_slice(crate::memory::bytes_of_user(source, length));
-    }
-    elements::scatter(&packed, memory, &runs, size)
-}
-
-/// Copies the selected elements of a memory buffer to a contiguous buffer and passes them to a
-/// user's function.
-fn gather(
-    space_id: hid_t,
-    source: Buffer,
-    type_id: hid_t,
-    (size, target): (usize, Buffer),
-    function: Option<GatherFunction>,
-    data: *mut c_void,
-) -> Outcome<()> {
-    let element = datatype::copy_of(type_id)?.size as usize;
-    let runs = elements::runs(&space::copy_of(space_id)?)?;
-    let memory = source.bytes(elements::bytes(elements::end(&runs)?, element)?, "source buffer")?;
-    let packed = elements::gather(memory, &runs, element)?;
-    let per_call = (size / element.max(1)) * element;
-    if per_call == 0 {
-        return Err(Failure::bad_value("the destination buffer is smaller than an element"));
-    }
-    if function.is_none() && packed.len() > per_call {
-        return Err(Failure::bad_value("no callback function, and the destination buffer is too small"));
-    }
-    for part in packed.chunks(per_call) {
-        target.put(part, size);
-        if let Some(function) = function
-            && call_user!(function, target.pointer().cast_const(), part.len(), data) < 0
-        {
-            return Err(Failure::new(codes::DATASET, codes::CALLBACK, "gather operation failed"));
-        }
-    }
-    Ok(())
-}
-
 export! {
     /// Creates a dataset with a link at the path `name` and returns the dataset's identifier.
     fn H5Dcreate2(
@@ -303,6 +244,8 @@ export! {
     /// Copies the dataset's dataspace and returns the identifier of the copy.
     fn H5Dget_space(dataset_id: hid_t) -> hid_t {
         let handle = dataset::find(dataset_id)?;
+        *handle.set_shape.lock() = None;
+        transfer::flush_sources(&handle)?;
         Ok(space::register(CSpace::all(handle.dataset.dataspace())))
     }
 
@@ -475,7 +418,7 @@ export! {
     fn H5Dscatter(
         function: Option<ScatterFunction>, data: *mut c_void, type_id: hid_t, space_id: hid_t, target: Buffer,
     ) -> herr_t {
-        scatter(function, data, type_id, space_id, target)?;
+        scatter::scatter(function, data, type_id, space_id, target)?;
         Ok(0)
     }
 
@@ -484,7 +427,7 @@ export! {
         space_id: hid_t, source: Buffer, type_id: hid_t, size: usize, target: Buffer,
         function: Option<GatherFunction>, data: *mut c_void,
     ) -> herr_t {
-        gather(space_id, source, type_id, (size, target), function, data)?;
+        scatter::gather(space_id, source, type_id, (size, target), function, data)?;
         Ok(0)
     }
 

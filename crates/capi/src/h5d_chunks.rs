@@ -10,6 +10,7 @@ use crate::ctypes::{HADDR_UNDEF, haddr_t, herr_t, hid_t, hsize_t};
 use crate::dataset::{self, DatasetHandle};
 use crate::error::{Because, Failure, Outcome, codes};
 use crate::export;
+use crate::file::H5F_ACC_RDWR;
 use crate::plist;
 use crate::pointer::{Buffer, Data, In, Out};
 
@@ -66,6 +67,16 @@ fn put(
 /// Returns the number of bytes before the base address of the dataset's file.
 fn base(handle: &DatasetHandle) -> u64 {
     handle.location.shared.file.info().user_block
+}
+
+/// Writes the dirty data of the dataset's file, so that programs find the chunks at their addresses
+/// when they read the file without the library.
+fn write_chunks(handle: &DatasetHandle) -> Outcome<()> {
+    let shared = &handle.location.shared;
+    if *shared.flags.read() & H5F_ACC_RDWR != 0 {
+        shared.file.flush()?;
+    }
+    Ok(())
 }
 
 /// Writes the encoded bytes of a dataset's chunk with the given filter mask.
@@ -128,6 +139,7 @@ export! {
     ) -> herr_t {
         let _ = space_id;
         let (handle, _) = chunked(dataset_id)?;
+        write_chunks(&handle)?;
         let chunks = list(&handle)?;
         let found = usize::try_from(number).ok().and_then(|number| chunks.get(number));
         let found = found.ok_or_else(|| Failure::bad_value("chunk index is out of range"))?;
@@ -142,6 +154,7 @@ export! {
         dataset_id: hid_t, offset: In<hsize_t>, filters: Out<c_uint>, address: Out<haddr_t>, size: Out<hsize_t>,
     ) -> herr_t {
         let (handle, chunk) = chunked(dataset_id)?;
+        write_chunks(&handle)?;
         let offset = offset.array(chunk.len(), "offset")?;
         let shape = handle.dataset.shape();
         let outside = offset.iter().zip(&shape).any(|(at, size)| at >= size);
@@ -156,6 +169,7 @@ export! {
         plist::transfer(dxpl).because(codes::ARGS, codes::BADTYPE, "not a dataset transfer list")?;
         let visit = visit.ok_or_else(|| Failure::bad_value("invalid callback to chunk iteration"))?;
         let (handle, _) = chunked(dataset_id)?;
+        write_chunks(&handle)?;
         let base = base(&handle);
         for chunk in list(&handle)? {
             let (mask, address) = (chunk.filter_mask, chunk.address + base);

@@ -397,7 +397,7 @@ export_keeping_errors! {
         let found: Option<Auto1> = match automatic.reporter {
             Reporter::None => None,
             Reporter::User1(function) => Some(function),
-            Reporter::Print => Some(H5Eprint1),
+            Reporter::Print => Some(automatic.first.unwrap_or(H5Eprint1)),
             Reporter::User2(_) => return Err(Failure::new(codes::ERROR, codes::CANTGET, "the failure callback was set by H5Eset_auto2")),
         };
         function.put(found);
@@ -412,7 +412,7 @@ export_keeping_errors! {
         let found: Option<Auto2> = match automatic.reporter {
             Reporter::None => None,
             Reporter::User2(function) => Some(function),
-            Reporter::Print => Some(H5Eprint2),
+            Reporter::Print => Some(automatic.second.unwrap_or(H5Eprint2)),
             Reporter::User1(_) => return Err(Failure::new(codes::ERROR, codes::CANTGET, "the failure callback was set by H5Eset_auto1")),
         };
         function.put(found);
@@ -427,7 +427,8 @@ export_keeping_errors! {
             Some(function) if std::ptr::fn_addr_eq(function, H5Eprint1 as Auto1) => Reporter::Print,
             Some(function) => Reporter::User1(function),
         };
-        automatic::set(Automatic { reporter, data });
+        let first = function.filter(|_| matches!(reporter, Reporter::User1(_)));
+        automatic::set(Automatic { reporter, data, first, ..automatic::get() });
         Ok(0)
     }
 
@@ -438,7 +439,10 @@ export_keeping_errors! {
             Some(function) if std::ptr::fn_addr_eq(function, H5Eprint2 as Auto2) => Reporter::Print,
             Some(function) => Reporter::User2(function),
         };
-        let automatic = Automatic { reporter, data };
+        let second = if let Reporter::User2(function) = reporter { Some(function) } else { None };
+        let before =
+            if stack_id == H5P_DEFAULT { automatic::get() } else { *saved(stack_id)?.automatic.lock() };
+        let automatic = Automatic { reporter, data, second, ..before };
         if stack_id == H5P_DEFAULT {
             automatic::set(automatic);
         } else {
@@ -488,11 +492,7 @@ pub fn push_formatted(
         stack::add(record);
         return 0;
     }
-    match saved(stack_id) {
-        Ok(saved) => {
-            saved.records.lock().push(Arc::new(record));
-            0
-        }
-        Err(_) => -1,
-    }
+    let Ok(saved) = saved(stack_id) else { return -1 };
+    saved.records.lock().push(Arc::new(record));
+    0
 }

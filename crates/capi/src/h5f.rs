@@ -38,7 +38,11 @@ const KINDS: [(c_uint, IdKind); 5] = [
 /// # Errors
 /// Returns the error of writing the file.
 pub fn finish(file: &SharedFile) -> Outcome<()> {
-    let closed = file.file.clone().close();
+    let mut closed = file.file.clone().close().map_err(Failure::from);
+    if let Some(image) = &file.file_image {
+        closed = closed.and_then(|()| image.update());
+        image.close();
+    }
     let driver = file.user_driver.as_ref().map_or(Ok(()), |driver| driver.close());
     closed?;
     driver
@@ -212,7 +216,14 @@ pub fn flush(object: hid_t) -> Outcome<herr_t> {
     let entry = id::find(object).ok_or_else(|| Failure::bad_type("not a file or an object in a file"))?;
     let shared = file_of(&entry).ok_or_else(|| Failure::bad_type("not a file or an object in a file"))?;
     if *shared.flags.read() & H5F_ACC_RDWR != 0 {
-        shared.file.flush()?;
+        match &shared.file_image {
+            None => shared.file.flush()?,
+            Some(image) => {
+                // The closed file must not differ from the flushed one.
+                shared.file.release_unused_space()?;
+                image.update()?;
+            }
+        }
     }
     Ok(0)
 }

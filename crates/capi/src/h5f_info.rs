@@ -6,9 +6,10 @@ use std::sync::Arc;
 use crate::ctypes::{herr_t, hid_t, hsize_t, hssize_t};
 use crate::error::{Because, Failure, Outcome, codes};
 use crate::export;
-use crate::file::{self, SharedFile, location};
+use crate::file::{self, H5F_ACC_RDWR, SharedFile, location};
 use crate::h5f::file_of;
 use crate::id::{self, Entry};
+use crate::plist::driver_choice::DriverChoice;
 use crate::pointer::{Buffer, Out, TextBuffer};
 
 /// Information about the storage of a file (`H5F_info2_t`).
@@ -53,9 +54,19 @@ pub struct H5F_info1_t {
 
 const _: () = assert!(size_of::<H5F_info2_t>() == 80 && size_of::<H5F_info1_t>() == 32);
 
-/// Returns all bytes of a file as an image, including dirty data.
+/// Returns the bytes of a file as an image without the user block, including dirty data.
 fn image(shared: &SharedFile) -> Outcome<Vec<u8>> {
-    let bytes = shared.file.to_bytes()?;
+    if let DriverChoice::Multi(_) | DriverChoice::Split { .. } | DriverChoice::Family { .. } =
+        shared.access.read().driver
+    {
+        return Err(Failure::unsupported("files with several members have no image"));
+    }
+    if *shared.flags.read() & H5F_ACC_RDWR != 0 {
+        shared.file.release_unused_space()?;
+    }
+    let mut bytes = shared.file.to_bytes()?;
+    let user_block = hyperslab_exact::to_usize(shared.file.info().user_block)?;
+    bytes.drain(..user_block.min(bytes.len()));
     Ok(bytes)
 }
 

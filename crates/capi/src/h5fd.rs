@@ -208,7 +208,10 @@ export! {
                 }
                 flags.put(features);
             }
-            DriverHandle::Library { .. } => flags.put(LIBRARY_FEATURES),
+            DriverHandle::Library { name, .. } => {
+                let is_one_file = ["sec2", "stdio", "core", "log", "direct"].contains(&&**name);
+                flags.put(LIBRARY_FEATURES | if is_one_file { DEFAULT_COMPATIBLE } else { 0 });
+            }
         }
         Ok(0)
     }
@@ -223,6 +226,9 @@ export! {
 /// The features of the library's single-file drivers (`H5FD_FEAT_*`): aggregation, accumulation,
 /// sieving, SWMR, and compatibility with the default driver.
 const LIBRARY_FEATURES: c_ulong = 0x0000_1a7d;
+/// The feature of drivers whose files the default driver can open
+/// (`H5FD_FEAT_DEFAULT_VFD_COMPATIBLE`).
+const DEFAULT_COMPATIBLE: c_ulong = 0x0000_8000;
 
 /// The C type of a user's function that registers a file driver and returns its identifier.
 pub type Initializer = unsafe extern "C" fn() -> hid_t;

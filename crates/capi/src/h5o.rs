@@ -160,7 +160,7 @@ fn comment_of(object: &Object, buffer: TextBuffer, size: usize) -> Outcome<isize
 /// Sets the comment of an object. Removes the comment if the text is a null pointer.
 fn set_comment(object: &Object, comment: Text) -> Outcome<herr_t> {
     let text = comment.get().unwrap_or_default();
-    object.set_comment(&String::from_utf8_lossy(text))?;
+    object.set_comment_bytes(text)?;
     Ok(0)
 }
 

@@ -7,12 +7,13 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 use hyperslab::{LinkTarget, Object, ObjectKind};
 
 use crate::call_user;
-use crate::ctypes::{H5O_token_t, H5P_DEFAULT, Index, Order, haddr_t, herr_t, hid_t, hsize_t};
+use crate::ctypes::{H5O_token_t, H5P_DEFAULT, Index, Order, herr_t, hid_t, hsize_t};
 use crate::error::{Because, Failure, Outcome, codes};
 use crate::export;
 use crate::file::location::{self, Location};
 use crate::file::traverse::{self, Place};
 use crate::group::links;
+use crate::h5o_structs::{H5_ih_info_t, H5O_hdr_info_t, H5O_info1_t, H5O_info2_t, H5O_native_info_t};
 use crate::plist;
 use crate::pointer::{Out, Text};
 
@@ -28,110 +29,6 @@ const HEADER: c_uint = 0x08;
 const STORAGE: c_uint = 0x10;
 /// All flags that request information about an object.
 const ALL: c_uint = BASIC | TIMES | ATTRIBUTES | HEADER | STORAGE;
-
-/// The sizes of an object's index and heap in bytes (`H5_ih_info_t`).
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Default)]
-pub struct H5_ih_info_t {
-    /// The size of the index in bytes.
-    pub index_size: hsize_t,
-    /// The size of the heap in bytes.
-    pub heap_size: hsize_t,
-}
-
-/// Information about the storage of an object header (`H5O_hdr_info_t`).
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Default)]
-pub struct H5O_hdr_info_t {
-    /// The version of the object header.
-    pub version: c_uint,
-    /// The number of messages.
-    pub nmesgs: c_uint,
-    /// The number of chunks of the object header.
-    pub nchunks: c_uint,
-    /// The flags of the object header.
-    pub flags: c_uint,
-    /// The total size of the object header in bytes.
-    pub space_total: hsize_t,
-    /// The size of the object header's own metadata in bytes.
-    pub space_meta: hsize_t,
-    /// The size of the messages in bytes.
-    pub space_mesg: hsize_t,
-    /// The free space of the object header in bytes.
-    pub space_free: hsize_t,
-    /// A bit for each message type that is present.
-    pub mesg_present: u64,
-    /// A bit for each message type that is shared.
-    pub mesg_shared: u64,
-}
-
-/// Information about an object, in the HDF5 1.8 form (`H5O_info1_t`).
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-pub struct H5O_info1_t {
-    /// The number of the file that contains the object.
-    pub fileno: u64,
-    /// The address of the object header.
-    pub addr: haddr_t,
-    /// The kind of the object (`H5O_type_t`).
-    pub kind: c_int,
-    /// The number of hard links to the object.
-    pub rc: c_uint,
-    /// The time of the last access, in seconds since 1970; 0 if unknown.
-    pub atime: i64,
-    /// The time of the last modification, in seconds since 1970; 0 if unknown.
-    pub mtime: i64,
-    /// The time of the last change of metadata, in seconds since 1970; 0 if unknown.
-    pub ctime: i64,
-    /// The time of creation, in seconds since 1970; 0 if unknown.
-    pub btime: i64,
-    /// The number of attributes of the object.
-    pub num_attrs: hsize_t,
-    /// The storage of the object header.
-    pub hdr: H5O_hdr_info_t,
-    /// The sizes of the object's own index and heap.
-    pub meta_obj: H5_ih_info_t,
-    /// The sizes of the index and the heap of attributes.
-    pub meta_attr: H5_ih_info_t,
-}
-
-/// Information about an object (`H5O_info2_t`).
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-pub struct H5O_info2_t {
-    /// The number of the file that contains the object.
-    pub fileno: u64,
-    /// The token of the object.
-    pub token: H5O_token_t,
-    /// The kind of the object (`H5O_type_t`).
-    pub kind: c_int,
-    /// The number of hard links to the object.
-    pub rc: c_uint,
-    /// The time of the last access, in seconds since 1970; 0 if unknown.
-    pub atime: i64,
-    /// The time of the last modification, in seconds since 1970; 0 if unknown.
-    pub mtime: i64,
-    /// The time of the last change of metadata, in seconds since 1970; 0 if unknown.
-    pub ctime: i64,
-    /// The time of creation, in seconds since 1970; 0 if unknown.
-    pub btime: i64,
-    /// The number of attributes of the object.
-    pub num_attrs: hsize_t,
-}
-
-/// Information about the storage of an object's metadata (`H5O_native_info_t`).
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-pub struct H5O_native_info_t {
-    /// The storage of the object header.
-    pub hdr: H5O_hdr_info_t,
-    /// The sizes of the object's own index and heap.
-    pub meta_obj: H5_ih_info_t,
-    /// The sizes of the index and the heap of attributes.
-    pub meta_attr: H5_ih_info_t,
-}
-
-const _: () = assert!(size_of::<H5O_info1_t>() == 160 && size_of::<H5O_info2_t>() == 72);
 
 /// The C type of a user's function that visits an object, in the HDF5 1.8 form (`H5O_iterate1_t`).
 pub type Visit1 = unsafe extern "C" fn(hid_t, *const c_char, *const H5O_info1_t, *mut c_void) -> herr_t;
@@ -161,14 +58,42 @@ fn header(object: &Object, fields: c_uint) -> Outcome<H5O_hdr_info_t> {
     if fields & HEADER == 0 {
         return Ok(H5O_hdr_info_t::default());
     }
-    let info = object.header_info()?;
+    let (info, sizes) = (object.header_info()?, object.header_sizes()?);
     let count = |count: usize| c_uint::try_from(count).unwrap_or(c_uint::MAX); // The C type bounds counts.
     Ok(H5O_hdr_info_t {
         version: info.version.into(),
         nmesgs: count(info.messages),
         nchunks: count(info.chunks),
         flags: info.flags.into(),
-        ..H5O_hdr_info_t::default()
+        space_total: sizes.total,
+        space_meta: sizes.metadata,
+        space_mesg: sizes.messages,
+        space_free: sizes.free,
+        mesg_present: sizes.present,
+        mesg_shared: sizes.shared,
+    })
+}
+
+/// Returns the sizes of the object's own index and heap. Returns zeros unless `fields` requests the
+/// information.
+fn own_storage(object: &Object, fields: c_uint) -> Outcome<H5_ih_info_t> {
+    if fields & STORAGE == 0 {
+        return Ok(H5_ih_info_t::default());
+    }
+    Ok(H5_ih_info_t { index_size: 0, heap_size: object.mapping_bytes()? })
+}
+
+/// Returns information about the storage of an object's metadata.
+fn native(object: &Object, fields: c_uint) -> Outcome<H5O_native_info_t> {
+    // These functions have flags of their own: the header, and the sizes of indexes and heaps.
+    let known = HEADER | STORAGE;
+    if fields & !known != 0 {
+        return Err(Failure::bad_value("unknown fields of object information"));
+    }
+    Ok(H5O_native_info_t {
+        hdr: header(object, fields)?,
+        meta_obj: own_storage(object, fields)?,
+        meta_attr: H5_ih_info_t::default(),
     })
 }
 
@@ -206,7 +131,7 @@ fn first((object, place): (&Object, &Location), fields: c_uint) -> Outcome<H5O_i
         btime: info.btime,
         num_attrs: info.num_attrs,
         hdr: header(object, fields)?,
-        meta_obj: H5_ih_info_t::default(),
+        meta_obj: own_storage(object, fields)?,
         meta_attr: H5_ih_info_t::default(),
     })
 }
@@ -415,9 +340,7 @@ export! {
     /// Stores information about the storage of an object's metadata in `info`.
     fn H5Oget_native_info(loc: hid_t, info: Out<H5O_native_info_t>, fields: c_uint) -> herr_t {
         let (object, _place) = location::find(loc)?;
-        let hdr = header(&object, check(fields)?)?;
-        let (meta_obj, meta_attr) = (H5_ih_info_t::default(), H5_ih_info_t::default());
-        info.require("info")?.put(H5O_native_info_t { hdr, meta_obj, meta_attr });
+        info.require("info")?.put(native(&object, fields)?);
         Ok(0)
     }
 
@@ -427,9 +350,7 @@ export! {
     ) -> herr_t {
         let (object, _place) = traverse::open(loc, name.name("object name")?, lapl)
             .because(codes::OHDR, codes::CANTGET, FAILED)?;
-        let hdr = header(&object, check(fields)?)?;
-        let (meta_obj, meta_attr) = (H5_ih_info_t::default(), H5_ih_info_t::default());
-        info.require("info")?.put(H5O_native_info_t { hdr, meta_obj, meta_attr });
+        info.require("info")?.put(native(&object, fields)?);
         Ok(0)
     }
 
@@ -441,9 +362,7 @@ export! {
     ) -> herr_t {
         let (object, _place) = by_index(loc, name, (index, order, number), lapl)
             .because(codes::OHDR, codes::CANTGET, FAILED)?;
-        let hdr = header(&object, check(fields)?)?;
-        let (meta_obj, meta_attr) = (H5_ih_info_t::default(), H5_ih_info_t::default());
-        info.require("info")?.put(H5O_native_info_t { hdr, meta_obj, meta_attr });
+        info.require("info")?.put(native(&object, fields)?);
         Ok(0)
     }
 

@@ -2,29 +2,22 @@
 //! images in memory.
 
 use std::ffi::{c_int, c_uint, c_void};
-use std::sync::Arc;
 
 use crate::ctypes::{herr_t, hid_t};
 use crate::error::{Failure, Outcome, codes};
+use crate::export;
 use crate::h5p::copy_text;
 use crate::plist::callbacks::ImageCallbacks;
+use crate::plist::image::{Image, ImageFunctions, operation, with_copied_data};
 use crate::plist::metadata_cache::H5AC_cache_config_t;
 use crate::plist::{change_file_access, file_access};
-use crate::pointer::{Buffer, Data, In, Out, Text, TextBuffer};
-use crate::{call_user, export, memory};
+use crate::pointer::{Data, In, Out, Text, TextBuffer};
 
 const _: () = assert!(size_of::<H5AC_cache_config_t>() == 1216 && size_of::<ImageCallbacks>() == 56);
 const _: () = assert!(size_of::<H5AC_cache_image_config_t>() == 12);
 
 /// The version of the metadata cache configuration's C struct.
 const CONFIGURATION_VERSION: c_int = 1;
-/// The number of the operation that stores a file image in a file access list. The user's functions
-/// for file images receive this number.
-const SET: c_int = 1;
-/// The number of the operation that returns the file image of a file access list. The user's
-/// functions for file images receive this number.
-const GET: c_int = 3;
-
 /// The configuration of the metadata cache image of a file, as a C struct.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
@@ -179,29 +172,6 @@ export! {
     }
 }
 
-/// Copies a file image in memory. Uses the user's functions for file images, or else C's allocator.
-fn copy_image(image: &[u8], functions: &ImageCallbacks, operation: c_int) -> Outcome<*mut c_void> {
-    let none = || Failure::new(codes::RESOURCE, codes::NOSPACE, "no memory for the image");
-    let block = match functions.image_malloc {
-        Some(allocate) => call_user!(allocate, image.len(), operation, functions.udata),
-        None => memory::allocate(image.len(), false),
-    };
-    if block.is_null() {
-        return Err(none());
-    }
-    match functions.image_memcpy {
-        None => Buffer::of(block).put(image, image.len()),
-        Some(copy) => {
-            let result =
-                call_user!(copy, block, image.as_ptr().cast(), image.len(), operation, functions.udata);
-            if result != block {
-                return Err(Failure::new(codes::RESOURCE, codes::CANTCOPY, "the user's function failed"));
-            }
-        }
-    }
-    Ok(block)
-}
-
 export! {
     /// Sets the initial bytes of a file in memory (its file image) from a copy of the buffer. An
     /// empty buffer removes the image.
@@ -209,23 +179,17 @@ export! {
         if buf_ptr.pointer().is_null() != (buf_len == 0) {
             return Err(Failure::bad_value("a null image needs the size 0, and any other image a positive size"));
         }
-        let image = buf_ptr.get(buf_len).filter(|image| !image.is_empty());
-        let functions = file_access(fapl_id)?.image_callbacks;
-        let image: Option<Arc<[u8]>> = match image {
-            // The user's functions receive the copy. Then, the list owns the copied bytes.
-            Some(image) if functions.image_malloc.is_some() || functions.image_memcpy.is_some() => {
-                let block = copy_image(image, &functions, SET)?;
-                let bytes = Arc::from(&*Buffer::of(block).bytes(image.len(), "image")?);
-                match functions.image_free {
-                    Some(free) => drop(call_user!(free, block, 4, functions.udata)),
-                    None => memory::free(block),
-                }
-                Some(bytes)
-            }
-            image => image.map(Arc::from),
-        };
+        let bytes = buf_ptr.get(buf_len).filter(|image| !image.is_empty());
+        let list = file_access(fapl_id)?;
+        if let Some(old) = &list.image {
+            old.free_for(operation::SET);
+        }
+        let functions = &list.image_callbacks;
+        let mut image =
+            bytes.map(|bytes| Image::copied(bytes, functions, operation::SET)).transpose()?;
         change_file_access(fapl_id, |it| {
-            it.image = image;
+            // The old image is freed after the call, because the list is locked here.
+            std::mem::swap(&mut it.image, &mut image);
             Ok(0)
         })
     }
@@ -233,10 +197,10 @@ export! {
     /// Stores a copy of a file access list's file image in `buf_ptr_ptr`, which the program frees.
     fn H5Pget_file_image(fapl_id: hid_t, buf_ptr_ptr: Out<*mut c_void>, buf_len_ptr: Out<usize>) -> herr_t {
         let list = file_access(fapl_id)?;
-        buf_len_ptr.put(list.image.as_ref().map_or(0, |image| image.len()));
+        buf_len_ptr.put(list.image.as_ref().map_or(0, |image| image.bytes().len()));
         if !buf_ptr_ptr.is_null() {
             buf_ptr_ptr.put(match &list.image {
-                Some(image) => copy_image(image, &list.image_callbacks, GET)?,
+                Some(image) => list.image_callbacks.copy(image.bytes(), operation::GET)?,
                 None => std::ptr::null_mut(),
             });
         }
@@ -246,33 +210,24 @@ export! {
     /// Sets the functions that manage the memory of file images. The list must not have a file
     /// image yet.
     fn H5Pset_file_image_callbacks(fapl_id: hid_t, callbacks_ptr: In<ImageCallbacks>) -> herr_t {
-        let mut functions = callbacks_ptr.value("functions")?;
-        let list = file_access(fapl_id)?;
-        if list.image.is_some() {
+        let functions = callbacks_ptr.value("functions")?;
+        if file_access(fapl_id)?.image.is_some() {
             return Err(Failure::new(codes::PLIST, codes::SETDISALLOWED, "the list already has an image"));
         }
         let owned = functions.udata_copy.is_some() && functions.udata_free.is_some();
         if !functions.udata.is_null() && !owned {
             return Err(Failure::bad_value("user data requires functions that copy and free the data"));
         }
-        if let (false, Some(copy)) = (functions.udata.is_null(), functions.udata_copy) {
-            functions.udata = call_user!(copy, functions.udata);
-        }
-        if let (false, Some(free)) = (list.image_callbacks.udata.is_null(), list.image_callbacks.udata_free) {
-            call_user!(free, list.image_callbacks.udata);
-        }
+        let mut functions = ImageFunctions::copied(&functions);
         change_file_access(fapl_id, |it| {
-            it.image_callbacks = functions;
+            std::mem::swap(&mut it.image_callbacks, &mut functions);
             Ok(0)
         })
     }
 
     /// Stores the functions that manage the memory of file images, with a copy of their data.
     fn H5Pget_file_image_callbacks(fapl_id: hid_t, callbacks_ptr: Out<ImageCallbacks>) -> herr_t {
-        let mut functions = file_access(fapl_id)?.image_callbacks;
-        if let (false, Some(copy)) = (functions.udata.is_null(), functions.udata_copy) {
-            functions.udata = call_user!(copy, functions.udata);
-        }
+        let functions = with_copied_data(&file_access(fapl_id)?.image_callbacks.callbacks);
         callbacks_ptr.require("result")?.put(functions);
         Ok(0)
     }
@@ -283,6 +238,8 @@ export! {
 mod tests {
     use super::*;
     use crate::h5p::H5Pcreate;
+    use crate::memory;
+    use crate::pointer::Buffer;
 
     #[test]
     fn images_are_copied() {

@@ -1,6 +1,7 @@
 //! Functions for properties by name (`H5Pregister2`, `H5Pget`, `H5Piterate`, …).
 
 use std::ffi::{c_char, c_int, c_void};
+use std::sync::Arc;
 
 use crate::ctypes::{herr_t, hid_t, htri_t};
 use crate::error::{Because, Failure, Outcome, codes};
@@ -176,6 +177,15 @@ export! {
     fn H5Premove(plist_id: hid_t, name: Text) -> herr_t {
         let list = plist::find(plist_id)?;
         let name = name.name("name")?;
+        if name == b"file_image_info" && plist::file_access(plist_id).is_ok() {
+            let (mut image, mut functions) = (None, Arc::default());
+            return plist::change_file_access(plist_id, |it| {
+                // Both values are freed after the call, because the list is locked here.
+                std::mem::swap(&mut it.image, &mut image);
+                std::mem::swap(&mut it.image_callbacks, &mut functions);
+                Ok(0)
+            });
+        }
         let mut property = user_property(&list, name).ok_or_else(missing)?;
         property
             .call_in(plist_id, property.callbacks.delete, "the property's delete function failed")

@@ -54,7 +54,9 @@ pub fn encode(space: &CSpace, form: SelectionFormat) -> Outcome<Vec<u8>> {
     }
     let message = serialized::extent_to_bytes(&extent)?;
     let selection = match form {
-        SelectionFormat::Compatible => serialized::selection_to_bytes(&merged(&space.selection), form)?,
+        SelectionFormat::Compatible | SelectionFormat::Regular => {
+            serialized::selection_to_bytes(&merged(&space.selection), form)?
+        }
         _ => serialized::selection_to_bytes(&space.selection, form)?,
     };
     let size = u32::try_from(message.len()).map_err(|_| Failure::bad_value("the extent is too large"))?;

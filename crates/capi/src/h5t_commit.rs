@@ -2,11 +2,14 @@
 
 use std::sync::Arc;
 
+use hyperslab::{CommittedDatatype, Datatype, Group, PhaseChange};
+
 use crate::ctypes::{H5P_DEFAULT, herr_t, hid_t, htri_t};
 use crate::datatype::{self, TypeState, form};
 use crate::error::{Because, Failure, Outcome, codes};
 use crate::export;
 use crate::file::location::{self, Name};
+use crate::file::open::creation_order;
 use crate::file::traverse::{self, Parent};
 use crate::plist::{self, Settings};
 use crate::pointer::Text;
@@ -31,8 +34,20 @@ fn require_lists(tcpl: hid_t, tapl: hid_t) -> Outcome<()> {
     plist::require_class(tapl, symbols::CLASS_DATATYPE_ACCESS, "datatype access list")
 }
 
+/// Stores a datatype as an object without a link, with the properties of a datatype creation list.
+fn stored(group: &Group, datatype: &Datatype, tcpl: hid_t) -> Outcome<CommittedDatatype> {
+    let object = plist::object_create(tcpl)?;
+    let small = |count: u32| {
+        u16::try_from(count).map_err(|_| Failure::bad_value("the number of attributes exceeds 65535"))
+    };
+    let phase_change =
+        PhaseChange { max_compact: small(object.max_compact)?, min_dense: small(object.min_dense)? };
+    let order = creation_order(object.attribute_order);
+    Ok(group.commit_unlinked_datatype_with(datatype, order, phase_change)?)
+}
+
 /// Stores a datatype in the file of `loc` as a committed datatype with a link at the path `name`.
-fn commit(loc: hid_t, name: &[u8], type_id: hid_t, lcpl: hid_t) -> Outcome<()> {
+fn commit(loc: hid_t, name: &[u8], type_id: hid_t, lcpl: hid_t, tcpl: hid_t) -> Outcome<()> {
     check(type_id)?;
     let handle = datatype::find(type_id)?;
     let (charset, intermediate) = traverse::link_creation(lcpl)?;
@@ -41,7 +56,7 @@ fn commit(loc: hid_t, name: &[u8], type_id: hid_t, lcpl: hid_t) -> Outcome<()> {
         return Err(Failure::new(codes::SYM, codes::EXISTS, "name already exists"));
     }
     let in_file = form::file(&handle.datatype(), place.shared.offset_bytes());
-    let committed = group.commit_unlinked_datatype(&in_file)?;
+    let committed = stored(&group, &in_file, tcpl)?;
     group.by_bytes().insert(last, charset, hyperslab::LinkTarget::Hard(committed.token()))?;
     let location = place.with_name(place.name.join(last));
     let mut state = handle.0.write();
@@ -64,7 +79,7 @@ export! {
     fn H5Tcommit2(loc: hid_t, name: Text, type_id: hid_t, lcpl: hid_t, tcpl: hid_t, tapl: hid_t) -> herr_t {
         require_lists(tcpl, tapl)?;
         let name = name.name("datatype name")?;
-        commit(loc, name, type_id, lcpl)
+        commit(loc, name, type_id, lcpl, tcpl)
             .because(codes::DATATYPE, codes::CANTINIT, "unable to synchronously commit datatype")?;
         Ok(0)
     }
@@ -73,7 +88,7 @@ export! {
     /// 1.6 form).
     fn H5Tcommit1(loc: hid_t, name: Text, type_id: hid_t) -> herr_t {
         let name = name.name("datatype name")?;
-        commit(loc, name, type_id, H5P_DEFAULT)
+        commit(loc, name, type_id, H5P_DEFAULT, H5P_DEFAULT)
             .because(codes::DATATYPE, codes::CANTINIT, "unable to commit datatype")?;
         Ok(0)
     }
@@ -85,7 +100,7 @@ export! {
         let handle = datatype::find(type_id)?;
         let (_, place) = location::find(loc)?;
         let in_file = form::file(&handle.datatype(), place.shared.offset_bytes());
-        let committed = place.shared.file.root().commit_unlinked_datatype(&in_file)
+        let committed = stored(place.shared.file.root(), &in_file, tcpl)
             .because(codes::DATATYPE, codes::CANTINIT, "unable to commit datatype")?;
         let location = place.with_name(Name::default());
         let mut state = handle.0.write();

@@ -43,6 +43,7 @@ pub mod h5l;
 pub mod h5l_info;
 pub mod h5o;
 pub mod h5o_info;
+pub mod h5o_structs;
 pub mod h5p;
 pub mod h5p_dataset_access;
 pub mod h5p_dataset_create;

@@ -75,3 +75,15 @@ fn files_that_are_open_together_or_empty_behave_as_clients_expect() {
     let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success() && out == "done\n", "{out}{err}");
 }
+
+#[test]
+fn a_program_chooses_folders_views_and_memory_in_access_lists() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(program) = compiled("access.c", folder.path()) else { return };
+    let mut command = Command::new(program);
+    command.current_dir(folder.path()).env("LD_LIBRARY_PATH", folder.path());
+    let output = command.env_remove("HDF5_EXTFILE_PREFIX").env_remove("HDF5_VDS_PREFIX").output().unwrap();
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{out}{err}");
+    assert_eq!(out.trim(), "all parts passed");
+}

@@ -39,6 +39,9 @@ pub enum SelectionFormat {
     /// Version 1 if possible. All versions of libhdf5 read it.
     #[default]
     Compatible,
+    /// Version 2 for regular hyperslabs that are shorter in this version (HDF5 1.10 and later), and
+    /// otherwise as `Compatible`.
+    Regular,
     /// The shortest form: points version 2, hyperslab version 3 (HDF5 1.12 and later).
     Compact,
 }
@@ -280,7 +283,7 @@ fn write_points(writer: &mut Writer, points: &Points, encoding: SelectionFormat)
     let limit = points.coordinates.iter().copied().max().unwrap_or(0).max(count as u64);
     let mut width = width_for(limit);
     writer.u32(POINTS);
-    if encoding == SelectionFormat::Compatible && width <= 4 {
+    if encoding != SelectionFormat::Compact && width <= 4 {
         width = 4;
         writer.u32(1);
         writer.zeros(4);
@@ -301,7 +304,7 @@ fn write_blocks(writer: &mut Writer, rank: usize, blocks: &[Block], encoding: Se
     let ends = blocks.iter().flat_map(|block| &block.end).copied().max().unwrap_or(0);
     let mut width = width_for(ends.max(blocks.len() as u64));
     writer.u32(HYPERSLAB);
-    if encoding == SelectionFormat::Compatible && width <= 4 {
+    if encoding != SelectionFormat::Compact && width <= 4 {
         width = 4;
         writer.u32(1);
         writer.zeros(4);
@@ -333,14 +336,17 @@ fn last_of(regular: &RegularHyperslab, dimension: usize) -> Option<u64> {
 
 fn write_regular(writer: &mut Writer, regular: &RegularHyperslab, encoding: SelectionFormat) {
     let rank = regular.start.len();
-    if encoding == SelectionFormat::Compatible
+    // Without the bytes that both versions have: the list has its length and the corners.
+    let is_shorter = |blocks: &[Block]| blocks.len() * rank * 8 + 7 <= rank * 32;
+    if encoding != SelectionFormat::Compact
         && let Some(blocks) = list_blocks(regular)
+        && (encoding == SelectionFormat::Compatible || is_shorter(&blocks))
     {
         return write_blocks(writer, rank, &blocks, encoding);
     }
     writer.u32(HYPERSLAB);
     let width = match encoding {
-        SelectionFormat::Compatible => {
+        SelectionFormat::Compatible | SelectionFormat::Regular => {
             writer.u32(2);
             writer.u8(REGULAR);
             writer.narrow_u32(rank * 32 + 4, "length");

@@ -332,8 +332,16 @@ impl Object {
     /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the file is open for reading
     /// only.
     pub fn set_comment(&self, text: &str) -> Result<()> {
+        self.set_comment_bytes(text.as_bytes())
+    }
+
+    /// Sets the comment of the object to bytes of any encoding. No bytes remove the comment.
+    ///
+    /// # Errors
+    /// As [`set_comment`](Self::set_comment).
+    pub fn set_comment_bytes(&self, text: &[u8]) -> Result<()> {
         let subject = || format!("cannot comment on `{}`", self.name());
-        self.change(subject, |edit| objects::set_comment(edit, self.address(), text.as_bytes()))
+        self.change(subject, |edit| objects::set_comment(edit, self.address(), text))
     }
 
     /// Removes an attribute of the object.

@@ -243,6 +243,15 @@ impl File {
         if self.is_writable() { self.root().file().close() } else { Ok(()) }
     }
 
+    /// Flushes the file, and gives back the space that the file holds for new blocks at its end.
+    /// The file is then as short as after [`close`](Self::close).
+    ///
+    /// # Errors
+    /// Returns the errors of [`flush`](Self::flush).
+    pub fn release_unused_space(&self) -> Result<()> {
+        self.root().file().release_unused_space()
+    }
+
     /// Flushes the file and returns the bytes of the whole file.
     ///
     /// # Errors

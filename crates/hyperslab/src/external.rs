@@ -316,7 +316,12 @@ fn outside(name: &str) -> Error {
 }
 
 impl ExternalResolver {
-    fn open_for(&self, name: &[u8], first: Option<&Path>, write: Option<LibverBounds>) -> Result<Arc<OpenFile>> {
+    fn open_for(
+        &self,
+        name: &[u8],
+        first: Option<&Path>,
+        write: Option<LibverBounds>,
+    ) -> Result<Arc<OpenFile>> {
         if self.depth >= MAX_DEPTH {
             return Err(Error::Misuse(format!(
                 "a chain of files that refer to each other has more than {MAX_DEPTH} files"
@@ -392,7 +397,8 @@ impl FileResolver for ExternalResolver {
 
     fn is_own(&self, name: &[u8], first: Option<&Path>) -> bool {
         let Ok(name) = std::str::from_utf8(name) else { return false };
-        let named = self.candidates(Path::new(name), first).first().and_then(|path| self.tree.real_path(path));
+        let named =
+            self.candidates(Path::new(name), first).first().and_then(|path| self.tree.real_path(path));
         named.is_some() && named.as_deref() == self.real_path()
     }
 }

@@ -13,8 +13,8 @@ use hyperslab_engine::{Address, Result};
 use hyperslab_exact::to_usize;
 
 use crate::{
-    CharacterSet, CommittedDatatype, CreationOrder, Dataset, DatasetAccess, EstimatedLinks, Object, ObjectKind, ObjectToken,
-    PhaseChange,
+    CharacterSet, CommittedDatatype, CreationOrder, Dataset, DatasetAccess, EstimatedLinks, Object,
+    ObjectKind, ObjectToken, PhaseChange,
 };
 
 /// A handle of a group: a set of named links.

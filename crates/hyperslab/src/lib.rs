@@ -157,7 +157,7 @@ pub use ndarray::{
     Array, Array0, Array1, Array2, Array3, Array4, Array5, Array6, ArrayD, ArrayViewD, Dimension, Ix0, Ix1,
     Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn,
 };
-pub use object::{CommittedDatatype, Object, ObjectKind, ObjectToken};
+pub use object::{CommittedDatatype, HeaderSizes, Object, ObjectKind, ObjectToken};
 pub use open_options::{OpenOptions, Opening};
 pub use pattern::PathPattern;
 pub use phase_change::{EstimatedLinks, PhaseChange};

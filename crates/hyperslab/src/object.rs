@@ -15,7 +15,7 @@ use crate::info::HeaderInfo;
 use crate::known::Known;
 use crate::{Attribute, CreationOrder, Dataset, Datatype, File, Group, PhaseChange};
 
-pub use hyperslab_engine::ops::objects::ObjectKind;
+pub use hyperslab_engine::ops::objects::{HeaderSizes, ObjectKind};
 
 /// The identity of an object within a file: the address of its object header. A token does not keep
 /// the object open. The token of a deleted object is invalid, even if another object has its header
@@ -340,6 +340,31 @@ impl Object {
     /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the object header is damaged.
     pub fn header_info(&self) -> Result<HeaderInfo> {
         Ok(HeaderInfo::of(&*self.header()?))
+    }
+
+    /// Returns the sizes of the parts of the object header in bytes.
+    ///
+    /// ```
+    /// let file = hyperslab::FileOptions::new().create_in_memory()?;
+    /// let sizes = file.new_dataset("a").write(&[1.5, 2.5])?.header_sizes()?;
+    /// assert_eq!(sizes.total, sizes.metadata + sizes.messages + sizes.free);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the object header is damaged.
+    pub fn header_sizes(&self) -> Result<HeaderSizes> {
+        self.header()?.sizes()
+    }
+
+    /// Returns the size in bytes of the stored mappings of a virtual dataset; 0 for other objects.
+    ///
+    /// # Errors
+    /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the object header or the heap of the
+    /// mappings is damaged.
+    pub fn mapping_bytes(&self) -> Result<u64> {
+        let (header, _reading) = self.header_held()?;
+        objects::mapping_bytes(&self.file.container, &header)
     }
 
     /// Returns the object's tracking of the order in which its attributes are created: not tracked,

@@ -3,7 +3,10 @@
 use hyperslab_engine::Result;
 use hyperslab_engine::ops::objects::{self, NewHeader};
 
-use crate::{CommittedDatatype, Dataset, DatasetBuilder, Datatype, Group, GroupOptions, Object};
+use crate::{
+    CommittedDatatype, CreationOrder, Dataset, DatasetBuilder, Datatype, Group, GroupOptions, Object,
+    PhaseChange,
+};
 
 impl Group {
     /// Creates a group without a link. The group is deleted when its last handle is dropped, unless
@@ -41,10 +44,34 @@ impl Group {
     /// # Errors
     /// Returns the errors of [`commit_datatype`](Self::commit_datatype).
     pub fn commit_unlinked_datatype(&self, datatype: &Datatype) -> Result<CommittedDatatype> {
+        self.commit_header(datatype, NewHeader::default())
+    }
+
+    /// Stores a datatype as an object without a link, like
+    /// [`commit_unlinked_datatype`](Self::commit_unlinked_datatype). The object stores its
+    /// attributes in the object header up to `max_compact` attributes, and again below `min_dense`
+    /// attributes.
+    ///
+    /// # Errors
+    /// As [`commit_unlinked_datatype`](Self::commit_unlinked_datatype).
+    pub fn commit_unlinked_datatype_with(
+        &self,
+        datatype: &Datatype,
+        attribute_order: CreationOrder,
+        phase_change: PhaseChange,
+    ) -> Result<CommittedDatatype> {
+        let mut header =
+            NewHeader { attribute_order: attribute_order.of_attributes(), ..NewHeader::default() };
+        header.phase_change.max_compact = phase_change.max_compact;
+        header.phase_change.min_dense = phase_change.min_dense;
+        self.commit_header(datatype, header)
+    }
+
+    fn commit_header(&self, datatype: &Datatype, header: NewHeader) -> Result<CommittedDatatype> {
         let handle = self.change(
             || "cannot commit a datatype without a link".into(),
             |edit| {
-                let made = objects::commit_datatype(edit, datatype, NewHeader::default())?;
+                let made = objects::commit_datatype(edit, datatype, header)?;
                 let handle = edit.store().hold(made)?;
                 self.file().drop_reference(edit, made)?;
                 Ok(handle)

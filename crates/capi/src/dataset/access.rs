@@ -36,8 +36,7 @@ pub fn choices(access: &DatasetAccess) -> hyperslab::DatasetAccess {
     } else {
         VirtualView::LastAvailable
     };
-    let mut choices =
-        hyperslab::DatasetAccess::new().virtual_view(view).virtual_gap(access.virtual_gap);
+    let mut choices = hyperslab::DatasetAccess::new().virtual_view(view).virtual_gap(access.virtual_gap);
     if let Some(folder) = &access.virtual_prefix {
         choices = choices.source_folder(OsStr::from_bytes(folder));
     }

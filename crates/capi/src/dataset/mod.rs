@@ -3,6 +3,7 @@
 pub mod access;
 pub mod create;
 pub mod elements;
+pub mod scatter;
 pub mod transfer;
 
 use std::sync::Arc;
@@ -27,6 +28,18 @@ pub struct DatasetHandle {
     pub location: Location,
     /// The access properties with which the program opened the dataset.
     pub access: DatasetAccess,
+    /// The virtual dataset with the shape that the program set. It serves reads until the program
+    /// requests the dataspace.
+    pub set_shape: parking_lot::Mutex<Option<Dataset>>,
+}
+
+impl DatasetHandle {
+    /// Returns a handle of the virtual dataset with the shape that the program set, if it set one.
+    pub fn with_set_shape(&self) -> Option<Self> {
+        let dataset = self.set_shape.lock().clone()?;
+        let (memory, location) = (self.memory.clone(), self.location.clone());
+        Some(Self { dataset, memory, location, access: self.access.clone(), set_shape: Default::default() })
+    }
 }
 
 /// Returns the open dataset to which an identifier refers.

@@ -13,7 +13,16 @@ use crate::plist::driver_choice::DriverChoice;
 
 /// The file descriptors that programs requested from drivers, each with the number of its file.
 /// Each descriptor is in its own box and therefore keeps its address.
-static DESCRIPTORS: Mutex<Vec<(u64, Box<c_int>)>> = Mutex::new(Vec::new());
+static DESCRIPTORS: Mutex<Vec<(u64, Box<Descriptor>)>> = Mutex::new(Vec::new());
+
+/// A file descriptor for programs. Some programs read a number of eight bytes, so zeros follow the
+/// descriptor.
+#[repr(C)]
+#[derive(Debug)]
+struct Descriptor {
+    number: c_int,
+    zeros: c_int,
+}
 
 /// Returns the driver's handle of a file for the C program. The handle is a pointer to a file
 /// descriptor, a pointer to the buffer of a file in memory, or the handle from a user's driver.
@@ -33,7 +42,7 @@ pub fn of(shared: &SharedFile, fapl: hid_t) -> Outcome<*mut c_void> {
     }
     let file = std::fs::File::open(OsStr::from_bytes(&shared.name))
         .map_err(|error| Failure::new(codes::VFL, codes::CANTGET, error.to_string()))?;
-    let mut descriptor = Box::new(file.into_raw_fd());
+    let mut descriptor = Box::new(Descriptor { number: file.into_raw_fd(), zeros: 0 });
     let pointer = (&raw mut *descriptor).cast();
     descriptors.push((shared.number, descriptor));
     Ok(pointer)
@@ -63,7 +72,7 @@ fn image(shared: &SharedFile) -> Outcome<*mut c_void> {
 pub fn close(number: u64) {
     DESCRIPTORS.lock().retain(|(other, descriptor)| {
         if *other == number {
-            crate::memory::close_descriptor(**descriptor);
+            crate::memory::close_descriptor(descriptor.number);
         }
         *other != number
     });

@@ -35,11 +35,16 @@ pub struct Automatic {
     pub reporter: Reporter,
     /// The data that the user's failure callback receives.
     pub data: *mut c_void,
+    /// The last function of the user in the HDF5 1.6 form, which a program can still request after
+    /// the default action replaced it in the other form.
+    pub first: Option<Auto1>,
+    /// The last function of the user in the current form.
+    pub second: Option<Auto2>,
 }
 
 impl Default for Automatic {
     fn default() -> Self {
-        Self { reporter: Reporter::Print, data: std::ptr::null_mut() }
+        Self { reporter: Reporter::Print, data: std::ptr::null_mut(), first: None, second: None }
     }
 }
 
@@ -51,7 +56,7 @@ unsafe impl Send for Automatic {}
 thread_local! {
     /// The current thread's failure callback. The library calls it after a failed call.
     static AUTOMATIC: Cell<Automatic> = const {
-        Cell::new(Automatic { reporter: Reporter::Print, data: std::ptr::null_mut() })
+        Cell::new(Automatic { reporter: Reporter::Print, data: std::ptr::null_mut(), first: None, second: None })
     };
     /// The number of running failure callbacks of the current thread: 1 during a callback, and
     /// otherwise 0.

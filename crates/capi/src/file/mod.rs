@@ -53,6 +53,8 @@ pub struct SharedFile {
     pub mounts: RwLock<Vec<Mount>>,
     /// The file struct of the user's driver, for `H5Fget_vfd_handle`; `None` for other drivers.
     pub user_driver: Option<Arc<crate::driver::user::UserFile>>,
+    /// The copy of a file in memory that functions of the user manage.
+    pub file_image: Option<crate::plist::image::FileImage>,
     /// The mappings of virtual datasets that were created since the file was opened, by the address
     /// of the dataset. The file does not store the extents of the source datasets.
     pub created_mappings: RwLock<std::collections::HashMap<u64, Vec<MappingChoice>>>,

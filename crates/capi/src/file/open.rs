@@ -21,6 +21,7 @@ use crate::ctypes::HADDR_UNDEF;
 use crate::driver::user::UserFile;
 use crate::error::{Because, Failure, Outcome, codes};
 use crate::plist::driver_choice::DriverChoice;
+use crate::plist::image::FileImage;
 use crate::plist::settings::{FileAccess, FileCreate, GroupCreate, ObjectCreate};
 
 /// The versions of the HDF5 library in the order of `H5F_libver_t`.
@@ -238,7 +239,8 @@ impl Request<'_> {
             let text = "enabling the page buffer requires the page strategy of file space";
             return Err(Failure::new(codes::FILE, codes::CANTINIT, text));
         }
-        let (file, user_driver) = self.open_new()?;
+        let (file, user_driver, file_image) = self.open_new()?;
+        self.access.image = None;
         self.access.page_buffer.0 = page_buffer(&file, self.access.page_buffer.0);
         let identity = match &self.access.driver {
             DriverChoice::Core { backing_store: false, .. } | DriverChoice::User(..) => None,
@@ -259,6 +261,7 @@ impl Request<'_> {
             flags: RwLock::new(flags),
             mounts: RwLock::default(),
             user_driver,
+            file_image,
             minimize: false.into(),
         };
         Ok(shared.shared())
@@ -301,13 +304,14 @@ impl Request<'_> {
     }
 
     /// Opens or creates the requested file, which this process does not have open yet. If a user's
-    /// driver opened the file, also returns the driver's open file.
-    fn open_new(&self) -> Outcome<(File, Option<Arc<UserFile>>)> {
+    /// driver opened the file, also returns the driver's open file. If functions of the user manage
+    /// the memory of a file in memory, also returns the copy in this memory.
+    fn open_new(&self) -> Outcome<(File, Option<Arc<UserFile>>, Option<FileImage>)> {
         match (&self.access.driver, &self.create) {
             (DriverChoice::User(driver, info), _) => {
                 let user = UserFile::open(driver, info, self.name, self.flags, HADDR_UNDEF)?;
                 let file = self.with_driver(Arc::clone(&user) as Arc<dyn Driver>)?;
-                Ok((file, Some(user)))
+                Ok((file, Some(user), None))
             }
             (DriverChoice::Sec2 | DriverChoice::Stdio | DriverChoice::Log { .. }, Some(create)) => {
                 let options = creation(&self.access, create)?;
@@ -316,15 +320,22 @@ impl Request<'_> {
                 } else {
                     options.create(self.path())?
                 };
-                Ok((file, None))
+                Ok((file, None, None))
             }
             (DriverChoice::Sec2 | DriverChoice::Log { .. }, None) => {
-                Ok((self.opening()?.driver(FileDriver::Sec2).open(self.path())?, None))
+                Ok((self.opening()?.driver(FileDriver::Sec2).open(self.path())?, None, None))
             }
             (DriverChoice::Stdio, None) => {
-                Ok((self.opening()?.driver(FileDriver::Stdio).open(self.path())?, None))
+                Ok((self.opening()?.driver(FileDriver::Stdio).open(self.path())?, None, None))
             }
-            (driver, _) => Ok((self.with_driver(self.driver(driver)?)?, None)),
+            (DriverChoice::Core { .. }, _) if self.access.image_callbacks.callbacks.manages_memory() => {
+                let driver = self.driver(&self.access.driver)?;
+                let (functions, image) = (Arc::clone(&self.access.image_callbacks), &self.access.image);
+                let bytes = image.as_ref().map(|image| image.bytes());
+                let copy = FileImage::open(Arc::clone(&driver), functions, bytes, self.create.is_some())?;
+                Ok((self.with_driver(driver)?, None, Some(copy)))
+            }
+            (driver, _) => Ok((self.with_driver(self.driver(driver)?)?, None, None)),
         }
     }
 
@@ -395,10 +406,10 @@ impl Request<'_> {
         let name = String::from_utf8_lossy(self.name).into_owned();
         if let (Some(image), None) = (&self.access.image, &self.create) {
             if options.backing_store {
-                std::fs::write(self.path(), image).map_err(|error| io_error(&error))?;
+                std::fs::write(self.path(), image.bytes()).map_err(|error| io_error(&error))?;
                 return Ok(Arc::new(Core::open(self.path(), self.mode(), options).map_err(driver_error)?));
             }
-            return Ok(Arc::new(Core::with_options(name, image.to_vec(), options)));
+            return Ok(Arc::new(Core::with_options(name, image.bytes().to_vec(), options)));
         }
         if self.create.is_some() && !options.backing_store {
             if self.mode() == Access::CreateNew && self.path().exists() {

@@ -92,6 +92,13 @@ pub struct ImageCallbacks {
     pub udata: *mut c_void,
 }
 
+impl ImageCallbacks {
+    /// Returns whether the functions manage the memory of files in memory.
+    pub fn manages_memory(&self) -> bool {
+        self.image_malloc.is_some() || self.image_realloc.is_some() || self.image_free.is_some()
+    }
+}
+
 impl Default for ImageCallbacks {
     fn default() -> Self {
         Self {

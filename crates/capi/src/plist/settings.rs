@@ -5,8 +5,9 @@ use std::ffi::{c_int, c_uint, c_void};
 use hyperslab::filter::FilterSpec;
 use hyperslab::{Datatype, Selection};
 
-use super::callbacks::{AppendFlush, ExternalLinkCallback, FlushCallback, ImageCallbacks, MergeCallback};
+use super::callbacks::{AppendFlush, ExternalLinkCallback, FlushCallback, MergeCallback};
 use super::driver_choice::DriverChoice;
+use super::image::{Image, ImageFunctions};
 use super::metadata_cache::H5AC_cache_config_t;
 pub use super::transfer::Transfer;
 use crate::ctypes::{H5S_UNLIMITED, hid_t, hsize_t};
@@ -182,9 +183,9 @@ pub struct FileAccess {
     /// The file offset that selects the member whose descriptor the family driver returns.
     pub family_offset: hsize_t,
     /// The initial bytes of a file in memory.
-    pub image: Option<std::sync::Arc<[u8]>>,
+    pub image: Option<std::sync::Arc<Image>>,
     /// The user's functions that manage the memory of file images.
-    pub image_callbacks: ImageCallbacks,
+    pub image_callbacks: std::sync::Arc<ImageFunctions>,
     /// The configuration of the metadata cache, which clients set and read back.
     pub metadata_cache: H5AC_cache_config_t,
     /// True if the library evicts an object's metadata when the object is closed.
@@ -232,7 +233,7 @@ impl Default for FileAccess {
             multi_type: 0,
             family_offset: 0,
             image: None,
-            image_callbacks: ImageCallbacks::default(),
+            image_callbacks: std::sync::Arc::default(),
             metadata_cache: H5AC_cache_config_t::default(),
             evict_on_close: false,
             cache_image: (false, false, -1),

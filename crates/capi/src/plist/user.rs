@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use parking_lot::RwLock;
 
+use super::image::{Image, ImageFunctions, operation};
 use super::{PropertyClass, PropertyList};
 use crate::call_user;
 use crate::ctypes::{herr_t, hid_t};
@@ -179,7 +180,15 @@ impl PropertyList {
     /// # Errors
     /// Fails if a user's function for a property fails.
     pub fn copied(&self) -> Outcome<Self> {
-        let settings = RwLock::new(self.settings.read().clone());
+        let mut settings = self.settings.read().clone();
+        if let super::Settings::FileAccess(access) = &mut settings {
+            let functions = ImageFunctions::copied(&access.image_callbacks.callbacks);
+            if let Some(image) = access.image.take() {
+                access.image = Some(Image::copied(image.bytes(), &functions, operation::COPY)?);
+            }
+            access.image_callbacks = functions;
+        }
+        let settings = RwLock::new(settings);
         let mut properties = self.user.read().clone();
         for property in &mut properties.list {
             property.call(property.callbacks.copy, "the property's copy function failed")?;

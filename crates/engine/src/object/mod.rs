@@ -19,6 +19,7 @@ pub mod header_edit;
 pub mod kind;
 pub mod link;
 pub mod message;
+pub mod metadata_sizes;
 pub mod open_editors;
 pub mod path;
 pub mod scan;

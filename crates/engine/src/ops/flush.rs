@@ -103,6 +103,18 @@ impl OpenFile {
         edit.commit()
     }
 
+    /// Flushes the open file, and frees the file space that is kept for new small blocks. Truncates
+    /// free space at the end of the file.
+    ///
+    /// # Errors
+    /// As [`flush`](Self::flush).
+    pub fn release_unused_space(&self) -> Result<()> {
+        self.flush()?;
+        let mut edit = self.edit()?;
+        edit.release_unused_space()?;
+        edit.commit()
+    }
+
     /// Flushes and closes the open file. Truncates free space at the end of the file. If the file
     /// has persistent free space, stores the free-space managers. Afterwards, only reads are
     /// possible.

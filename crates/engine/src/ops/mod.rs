@@ -5,6 +5,7 @@ mod concurrent;
 mod copy;
 mod create;
 mod dataset;
+mod dataset_access;
 mod dataset_create;
 mod dataset_writer;
 mod delete;
@@ -27,7 +28,6 @@ mod writers;
 
 pub use copy::{AsStored, ChunkTally, CopyGuide, CopyOptions, LostPart, NewStorage, Salvage, StoredBefore};
 pub use dataset::OpenDataset;
-use dataset::DatasetAccess;
 pub use dataset_create::{MAX_COMPACT, NewDataset, NewLayout};
 pub use heap::SharedHeap;
 pub use members::{MemberRange, Members, MultiMembers};

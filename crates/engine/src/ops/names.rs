@@ -11,6 +11,7 @@ pub mod objects {
     pub use crate::object::header::ObjectHeader;
     pub use crate::object::header_edit::{AttributeOrder, NewHeader, now};
     pub use crate::object::kind::ObjectKind;
+    pub use crate::object::metadata_sizes::{HeaderSizes, mapping_bytes};
     pub use crate::object::path::{Resolved, lossy, resolve, resolve_from, user_defined};
 }
 
@@ -31,11 +32,11 @@ pub mod attributes {
 
 /// Descriptions of datasets, which come from their object headers.
 pub mod datasets {
+    pub use super::super::dataset_access::DatasetAccess;
     pub use crate::data::chunk_index::{
         ChunkIndexKind, kind as chunk_index_kind, structured_kind as structured_index_kind,
     };
     pub use crate::data::virtual_::{VirtualOptions, VirtualView, mappings as virtual_mappings};
-    pub use super::super::dataset::DatasetAccess;
     pub use crate::object::dataset::{
         DatasetDescription, ExternalPiece, FillDescription, Filters, StoredFillValue, datatype_length,
     };

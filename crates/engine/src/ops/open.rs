@@ -6,7 +6,7 @@ use std::sync::Arc;
 use hyperslab_format::codec::Address;
 use hyperslab_vfd::Driver;
 
-use super::dataset::RawFolders;
+use super::dataset_access::{DatasetAccess, RawFolders};
 use super::dataset_writer::WriterContext;
 use super::raw_files::RawFileResolver;
 use super::writer_table::Writers;
@@ -200,6 +200,20 @@ impl OpenFile {
         if let Some(resolver) = &self.resolver {
             resolver.search_first(folder);
         }
+    }
+
+    /// Registers the access to a dataset, for which the caller holds a handle. Writes to external
+    /// raw data files use the folder of the access as long as the result exists.
+    ///
+    /// # Errors
+    /// Returns [`Error::Misuse`] if the dataset is open with another folder of external raw data
+    /// files.
+    pub fn hold_access(&self, dataset: Address, access: DatasetAccess) -> Result<Arc<DatasetAccess>> {
+        let access = Arc::new(access);
+        if access.raw_folder.is_some() {
+            self.raw_folders.add(dataset, &access)?;
+        }
+        Ok(access)
     }
 
     /// Returns the address of the object header of the open file's root group.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use hyperslab_format::codec::Address;
 use hyperslab_vfd::Driver;
 
-use super::dataset::{DatasetAccess, RawFolders};
+use super::dataset_access::{DatasetAccess, RawFolders};
 use crate::data::linear::OpenRaw;
 use crate::error::{Error, Result};
 use crate::store::RawFile;

@@ -14,6 +14,7 @@ use super::OpenFile;
 use crate::data::variable::ReferenceTarget;
 use crate::error::{Error, Result};
 use crate::store::Edit;
+use crate::versions::LibraryVersion;
 
 impl OpenFile {
     /// Returns an element of the reference type `kind` that refers to `target`. The element has
@@ -113,7 +114,12 @@ impl OpenFile {
             return Ok((Address::UNDEFINED, 0));
         }
         let block = VirtualMappings { version: 0, mappings };
-        let block = block.encode(edit.params(), SelectionFormat::Compatible)?;
+        let form = match edit.bounds().low() {
+            low if low >= LibraryVersion::V112 => SelectionFormat::Compact,
+            low if low >= LibraryVersion::V110 => SelectionFormat::Regular,
+            _ => SelectionFormat::Compatible,
+        };
+        let block = block.encode(edit.params(), form)?;
         let GlobalHeapId { collection, index } = self.container.heap.insert(edit, &block)?;
         Ok((collection, index))
     }

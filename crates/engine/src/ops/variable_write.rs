@@ -12,7 +12,8 @@ use hyperslab_format::codec::{Address, Reader, Writer};
 use hyperslab_format::global_heap::GlobalHeapId;
 use hyperslab_format::message::Layout;
 
-use super::{DatasetAccess, OpenDataset, OpenFile};
+use super::dataset_access::DatasetAccess;
+use super::{OpenDataset, OpenFile};
 use crate::data::transfer::{byte_count, staged};
 use crate::data::variable::VariableWriter;
 use crate::error::{Error, Result};

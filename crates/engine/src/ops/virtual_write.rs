@@ -10,7 +10,8 @@ use hyperslab_format::codec::Address;
 use hyperslab_format::message::Layout;
 
 use super::dataset::sources::{MAX_DEPTH, found};
-use super::{DatasetAccess, OpenDataset, OpenFile};
+use super::dataset_access::DatasetAccess;
+use super::{OpenDataset, OpenFile};
 use crate::data::transfer::{WriteSource, byte_count, leaves_parts};
 use crate::data::virtual_::{SourceShapes, Steps, VirtualMap};
 use crate::error::{Error, Result};

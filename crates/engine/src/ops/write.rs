@@ -5,7 +5,8 @@
 
 use std::sync::Arc;
 
-use super::{DatasetAccess, OpenFile};
+use super::OpenFile;
+use super::dataset_access::DatasetAccess;
 use crate::data::structured::{StructuredWriter, StructuredWriting};
 use crate::data::transfer::WriteSource;
 use crate::data::variable::ForeignHeap;

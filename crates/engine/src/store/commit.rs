@@ -29,6 +29,15 @@ impl Edit<'_> {
         self.write_out()
     }
 
+    /// Frees the file space that is kept for new small blocks.
+    ///
+    /// # Errors
+    /// Returns an error if the file is not open for writing.
+    pub fn release_unused_space(&mut self) -> Result<()> {
+        self.writing()?.space.release_blocks();
+        Ok(())
+    }
+
     /// Commits all changes of the file for the last time and removes the journal. Truncates the
     /// file as far as possible. If the creation options require it, also stores the free space.
     /// Returns the numbers of bytes by state: allocated, free, pending (free after the next commit)

@@ -52,6 +52,15 @@ impl DatasetAccess {
         self
     }
 
+    /// Sets the current dimensions of a virtual dataset with unlimited mappings. They replace the
+    /// dimensions that its source datasets determine. Elements without a source have the fill
+    /// value.
+    #[must_use]
+    pub fn virtual_shape(mut self, shape: &[u64]) -> Self {
+        self.choices.shape = Some(shape.to_vec());
+        self
+    }
+
     /// Sets the folder in which the search for the source files of a virtual dataset begins. The
     /// search goes on in the folder of the file. Source files in the folder may be opened as if the
     /// file were in this folder; see [`ExternalFiles`](crate::ExternalFiles).
@@ -102,6 +111,6 @@ impl Dataset {
 
     /// Returns the choices of the program with which this handle was opened.
     pub fn access(&self) -> DatasetAccess {
-        DatasetAccess { choices: self.access.as_deref().cloned().unwrap_or_default() }
+        DatasetAccess { choices: self.access.as_deref().map_or_else(Choices::default, Choices::clone) }
     }
 }

@@ -140,6 +140,9 @@ impl Dataset {
             file.flush_sources().map_err(|error| self.context(error))?;
         }
         let reading = file.reading_flushed(self.shown()).map_err(|error| self.context(error))?;
+        if self.is_virtual() && Known::last(&self.now).is_some_and(|open| !open.has_current_sources(file)) {
+            Known::forget(&self.now);
+        }
         let open = Known::get_held(&self.now, file, || {
             OpenDataset::open_with(file, &*self.object.header()?, self.access.as_ref())
         });

@@ -149,7 +149,11 @@ impl Dataset {
     /// virtual datasets.
     pub(super) fn write_to(&self) -> WriteTo<'_> {
         let address = self.object.address();
-        if self.is_virtual() { WriteTo::Virtual(address, self.access.as_ref()) } else { WriteTo::Own(address) }
+        if self.is_virtual() {
+            WriteTo::Virtual(address, self.access.as_ref())
+        } else {
+            WriteTo::Own(address)
+        }
     }
 
     /// Changes the shape of the dataset. Elements inside both shapes keep their values; new

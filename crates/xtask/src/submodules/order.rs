@@ -79,7 +79,8 @@ const STRUCTURED: &Order = &Order {
 const OPS: &Order = &Order {
     folder: "crates/engine/src/ops",
     levels: &[
-        &["names", "settings", "raw_files", "chunk_forms"],
+        &["names", "settings", "dataset_access", "chunk_forms"],
+        &["raw_files"],
         &["members", "dataset_writer"],
         &["extension", "writer_table"],
         &["open"],

@@ -55,7 +55,9 @@ pub fn extent(
                 (shown, source.before(size))
             }
             Growth::Datasets(shown) => {
-                let available = available(mapping, options.gap, sources)?;
+                // Up to the first missing source, no source can be skipped.
+                let gap = if first_missing { 0 } else { options.gap };
+                let available = available(mapping, gap, sources)?;
                 (shown, available.checked_mul(shown.block).ok_or_else(beyond)?)
             }
         };

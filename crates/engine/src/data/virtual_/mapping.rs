@@ -203,6 +203,12 @@ impl Mapping {
         !matches!(self.growth, Growth::None)
     }
 
+    /// Returns whether a mapping grows with source datasets in other files. Changes of these files
+    /// do not change the file of the virtual dataset.
+    pub fn grows_outside(&self) -> bool {
+        self.grows() && self.file.of(0) != b"."
+    }
+
     /// Returns the reach of a mapping's selection in the virtual dataset: its end (exclusive) in
     /// each dimension. In an unlimited dimension, the end is 0.
     pub(super) fn reach(&self, rank: usize) -> Result<Dims> {

@@ -1,6 +1,5 @@
 //! Open datasets, and reads of their elements.
 
-mod access;
 pub(super) mod sources;
 
 use std::sync::{Arc, OnceLock};
@@ -11,6 +10,7 @@ use hyperslab_format::message::{ChunkedLayout, Layout};
 
 use super::OpenFile;
 use super::chunk_forms::{chunked_source, structured_form};
+use super::dataset_access::DatasetAccess;
 use super::raw_files::RawFiles;
 use crate::data::chunk_index;
 use crate::data::chunked::ChunkedSource;
@@ -22,8 +22,6 @@ use crate::data::virtual_::{Mapping, VirtualMap, VirtualSource, extent};
 use crate::error::{Error, Result};
 use crate::object::dataset::DatasetDescription;
 use crate::object::header::ObjectHeader;
-pub use access::DatasetAccess;
-pub(super) use access::RawFolders;
 use sources::{Nesting, Sources, Virtual};
 
 /// An open dataset: its description, and the sources from which reads take elements. The sources
@@ -135,7 +133,11 @@ impl OpenDataset {
             let sources = Sources { file, datatype: &description.datatype, virtual_, access, nesting };
             let options = file.virtual_options;
             let options = access.map_or(options, |access| access.virtual_options(options));
-            let dims = extent(&virtual_.mappings, &stored.dims, options, &sources)?;
+            let chosen = access.and_then(|access| access.shape.as_deref());
+            let dims = match chosen.filter(|shape| shape.len() == stored.dims.len()) {
+                Some(shape) => Dims::from_slice(shape),
+                None => extent(&virtual_.mappings, &stored.dims, options, &sources)?,
+            };
             let max_dims = stored.max_dims.clone();
             description.dataspace = Dataspace::Simple(SimpleExtent { dims, max_dims });
         }
@@ -320,6 +322,13 @@ impl OpenDataset {
         self.virtual_.as_ref().map_or(&[], |virtual_| virtual_.mappings.as_slice())
     }
 
+    /// Returns whether the shape of the open dataset is still that of its source datasets, as far
+    /// as they are in other files that the program has open.
+    pub fn has_current_sources(&self, file: &OpenFile) -> bool {
+        let Some(virtual_) = &self.virtual_ else { return true };
+        !virtual_.mappings.iter().any(Mapping::grows_outside) || virtual_.is_current(file)
+    }
+
     /// Closes the files of the open virtual dataset's source datasets.
     pub(super) fn close_sources(&self) {
         if let Some(virtual_) = &self.virtual_ {
@@ -377,7 +386,12 @@ impl OpenDataset {
                 pieces: ExternalFilePart::row(
                     pieces.map(|piece| (piece.file.as_slice(), piece.offset, piece.size)),
                 ),
-                files: Box::new(RawFiles::to_read(file.raw_files(), &file.raw_folders, self.address, self.access.as_ref())),
+                files: Box::new(RawFiles::to_read(
+                    file.raw_files(),
+                    &file.raw_folders,
+                    self.address,
+                    self.access.as_ref(),
+                )),
             })
         };
         Arc::clone(self.external.get_or_init(open))

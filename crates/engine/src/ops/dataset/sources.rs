@@ -3,15 +3,16 @@
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use hyperslab_dataspace::{Dims, Selection};
 use hyperslab_datatype::Datatype;
 use hyperslab_datatype::convert::Conversions;
 use hyperslab_format::message::Layout;
 
+use super::super::dataset_access::DatasetAccess;
 use super::super::{OpenFile, SharedHeap};
-use super::{DatasetAccess, OpenDataset};
+use super::OpenDataset;
 use crate::data::transfer::ReadTarget;
 use crate::data::variable::ForeignHeap;
 use crate::data::virtual_::{Mapping, SourceDatasets, SourceShapes, Steps, mappings};
@@ -34,6 +35,8 @@ pub(in crate::ops) struct Virtual {
     open: Mutex<Vec<Arc<SourceDataset>>>,
     /// The generation of the program's open files when `open` was filled.
     generation: AtomicU64,
+    /// The source files that the program has open, with the generations in which they were used.
+    shared: Mutex<Vec<(Weak<OpenFile>, u64)>>,
 }
 
 #[derive(Debug)]
@@ -101,7 +104,31 @@ impl Virtual {
             .flat_map(|stored| &stored.mappings)
             .map(|mapping| Mapping::new(mapping, rank))
             .collect();
-        Ok(Some(Self { mappings: mappings?, open: Mutex::new(Vec::new()), generation: AtomicU64::new(0) }))
+        Ok(Some(Self {
+            mappings: mappings?,
+            open: Mutex::new(Vec::new()),
+            generation: AtomicU64::new(0),
+            shared: Mutex::default(),
+        }))
+    }
+
+    /// Returns whether the source files that the program has open are unchanged since this virtual
+    /// dataset was opened. `file` is the file of the virtual dataset.
+    pub(in crate::ops) fn is_current(&self, file: &OpenFile) -> bool {
+        let Some(resolver) = &file.resolver else { return true };
+        let shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        resolver.generation() == self.generation.load(Ordering::Acquire)
+            && shared.iter().all(|(file, generation)| {
+                file.upgrade().is_some_and(|file| file.container.store.generation() == *generation)
+            })
+    }
+
+    /// Records the use of a source file that the program has open.
+    fn use_shared(&self, file: &Arc<OpenFile>) {
+        let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        if !shared.iter().any(|(other, _)| other.as_ptr() == Arc::as_ptr(file)) {
+            shared.push((Arc::downgrade(file), file.container.store.generation()));
+        }
     }
 
     /// Closes the files of a virtual dataset's open source datasets.
@@ -170,6 +197,16 @@ impl<'a> Sources<'a> {
         }
     }
 
+    /// Returns the choices of the program for the source datasets: those for the virtual dataset,
+    /// without its shape.
+    fn of_sources(&self) -> Option<Arc<DatasetAccess>> {
+        let access = self.access?;
+        Some(match access.shape {
+            None => Arc::clone(access),
+            Some(_) => Arc::new(DatasetAccess { shape: None, ..DatasetAccess::clone(access) }),
+        })
+    }
+
     /// Returns the folder in which the search for source files begins, if the program chose one.
     fn folder(&self) -> Option<&'a Path> {
         self.access.and_then(|access| access.source_folder.as_deref())
@@ -199,6 +236,9 @@ impl<'a> Sources<'a> {
     fn find(&self, file_name: &[u8], name: &[u8]) -> Result<Option<Arc<SourceDataset>>> {
         let shared = self.find_open(file_name);
         let is_shared = shared.is_some();
+        if let Some(file) = &shared {
+            self.virtual_.use_shared(file);
+        }
         let open = || self.virtual_.open.lock().unwrap_or_else(PoisonError::into_inner);
         let known = open().iter().rev().find(|one| one.file_name == file_name && one.name == name).cloned();
         if known.is_some() && !is_shared {
@@ -208,7 +248,12 @@ impl<'a> Sources<'a> {
         let same_file = open().iter().find(|one| one.file_name == file_name).map(|one| Arc::clone(&one.file));
         let file = match same_file {
             _ if file_name == b"." => Some(Arc::clone(self.file)),
-            _ if self.file.resolver.as_ref().is_some_and(|resolver| resolver.is_own(file_name, self.folder())) => {
+            _ if self
+                .file
+                .resolver
+                .as_ref()
+                .is_some_and(|resolver| resolver.is_own(file_name, self.folder())) =>
+            {
                 Some(Arc::clone(self.file))
             }
             _ if is_shared => shared,
@@ -245,7 +290,12 @@ impl<'a> Sources<'a> {
                     if ObjectKind::of(&header) != Some(ObjectKind::Dataset) {
                         return Err(Error::Misuse("the object is not a dataset".into()));
                     }
-                    let dataset = OpenDataset::open_nested(&file, &header, self.access, &self.inside()?)?;
+                    let dataset = OpenDataset::open_nested(
+                        &file,
+                        &header,
+                        self.of_sources().as_ref(),
+                        &self.inside()?,
+                    )?;
                     return Ok((file, dataset));
                 }
                 Resolved::External { file: other, path, .. } => {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::super::dataset::RawFolders;
+use super::super::dataset_access::RawFolders;
 use super::super::raw_files::RawFileResolver;
 use crate::data::transfer::Resources;
 use crate::object::container::Container;

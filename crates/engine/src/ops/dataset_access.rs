@@ -7,7 +7,6 @@ use std::sync::{Arc, Weak};
 use hyperslab_format::codec::Address;
 use parking_lot::Mutex;
 
-use super::super::OpenFile;
 use crate::data::virtual_::{VirtualOptions, VirtualView};
 use crate::error::{Error, Result};
 use crate::store::AddressMap;
@@ -19,6 +18,8 @@ pub struct DatasetAccess {
     pub view: Option<VirtualView>,
     /// The largest number of missing source datasets in a row that a virtual dataset skips.
     pub gap: Option<u64>,
+    /// The shape of an unlimited virtual dataset, instead of the shape that its sources determine.
+    pub shape: Option<Vec<u64>>,
     /// The folder in which the search for source files of a virtual dataset begins.
     pub source_folder: Option<PathBuf>,
     /// The folder that contains the external raw data files of the dataset.
@@ -28,7 +29,7 @@ pub struct DatasetAccess {
 impl DatasetAccess {
     /// Returns the options of virtual datasets: the choices of this access, and the options `file`
     /// of the file for absent choices.
-    pub(super) fn virtual_options(&self, file: VirtualOptions) -> VirtualOptions {
+    pub(in crate::ops) fn virtual_options(&self, file: VirtualOptions) -> VirtualOptions {
         VirtualOptions { view: self.view.unwrap_or(file.view), gap: self.gap.unwrap_or(file.gap) }
     }
 }
@@ -45,7 +46,11 @@ impl RawFolders {
         self.0.lock().get(&dataset).and_then(Weak::upgrade)
     }
 
-    fn add(&self, dataset: Address, access: &Arc<DatasetAccess>) -> Result<()> {
+    /// Registers the folder of a dataset's external raw data files.
+    ///
+    /// # Errors
+    /// Returns [`Error::Misuse`] if the dataset is open with another folder.
+    pub(in crate::ops) fn add(&self, dataset: Address, access: &Arc<DatasetAccess>) -> Result<()> {
         let mut table = self.0.lock();
         if let Some(other) = table.get(&dataset).and_then(Weak::upgrade)
             && other.raw_folder != access.raw_folder
@@ -58,21 +63,5 @@ impl RawFolders {
         table.retain(|_, access| access.strong_count() > 0);
         table.insert(dataset, Arc::downgrade(access));
         Ok(())
-    }
-}
-
-impl OpenFile {
-    /// Registers the access to a dataset, for which the caller holds a handle. Writes to external
-    /// raw data files use the folder of the access as long as the result exists.
-    ///
-    /// # Errors
-    /// Returns [`Error::Misuse`] if the dataset is open with another folder of external raw data
-    /// files.
-    pub fn hold_access(&self, dataset: Address, access: DatasetAccess) -> Result<Arc<DatasetAccess>> {
-        let access = Arc::new(access);
-        if access.raw_folder.is_some() {
-            self.raw_folders.add(dataset, &access)?;
-        }
-        Ok(access)
     }
 }

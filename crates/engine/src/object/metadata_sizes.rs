@@ -1,0 +1,94 @@
+//! Sizes of the metadata of an object: its header, and the heaps of its message bodies.
+
+use hyperslab_exact::to_u64;
+use hyperslab_format::global_heap::GlobalHeapId;
+use hyperslab_format::message::{Layout, MessageFlags, MessageType};
+use hyperslab_format::object_header::{ContinuationBlock, HeaderFlags, PrefixV1};
+
+use super::container::Container;
+use super::dataset::DatasetDescription;
+use super::header::{ObjectHeader, Prefix};
+use crate::error::{Error, Result};
+
+/// The size in bytes of the checksum of a version 2 object header.
+const CHECKSUM_BYTES: usize = 4;
+/// The number of message types with a bit in [`HeaderSizes::present`].
+const TYPES_WITH_BITS: u16 = 64;
+
+/// The sizes of the parts of an object header in bytes. The parts add up to the total.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct HeaderSizes {
+    /// All blocks of the header.
+    pub total: u64,
+    /// Prefixes, checksums, envelopes of messages, and continuation messages.
+    pub metadata: u64,
+    /// The bodies of messages.
+    pub messages: u64,
+    /// NIL messages with their envelopes, and gaps.
+    pub free: u64,
+    /// A bit for each type of the messages of the header.
+    pub present: u64,
+    /// A bit for each type of the shared messages of the header.
+    pub shared: u64,
+}
+
+impl ObjectHeader {
+    /// Returns the sizes of the parts of the object header.
+    ///
+    /// # Errors
+    /// Returns [`Error::Corrupt`] if the messages are longer than the header.
+    pub fn sizes(&self) -> Result<HeaderSizes> {
+        let (first, block, envelope) = match self.prefix() {
+            Prefix::V1(_) => (PrefixV1::SIZE, 0, 8),
+            Prefix::V2(prefix) => {
+                let order = prefix.flags.contains(HeaderFlags::ATTRIBUTE_ORDER_TRACKED);
+                (prefix.size() + CHECKSUM_BYTES, ContinuationBlock::OVERHEAD_BYTES, if order { 6 } else { 4 })
+            }
+        };
+        let blocks = self.continuations().len();
+        let capacity: usize = self.chunk_sizes().sum();
+        let mut sizes =
+            HeaderSizes { total: to_u64(first + blocks * block + capacity), ..HeaderSizes::default() };
+        let mut used = 0;
+        for message in self.messages() {
+            let body = to_u64(self.body(message).len());
+            if message.kind == MessageType::NIL {
+                continue;
+            }
+            used += body + envelope;
+            if message.kind != MessageType::CONTINUATION {
+                sizes.messages += body;
+            }
+            if message.kind.0 < TYPES_WITH_BITS {
+                sizes.present |= 1 << message.kind.0;
+                if message.flags.contains(MessageFlags::SHARED) {
+                    sizes.shared |= 1 << message.kind.0;
+                }
+            }
+        }
+        let free = to_u64(capacity).checked_sub(used);
+        sizes.free = free.ok_or_else(|| {
+            Error::corrupt("object header", "messages", format!("at most {capacity} bytes"), used)
+        })?;
+        sizes.metadata = sizes.total - sizes.free - sizes.messages;
+        Ok(sizes)
+    }
+}
+
+/// Returns the size in bytes of the heap that contains the mappings of a virtual dataset; 0 for
+/// other objects.
+///
+/// # Errors
+/// Returns the errors of reading the dataset's header and the heap.
+pub fn mapping_bytes(container: &Container, header: &ObjectHeader) -> Result<u64> {
+    if !header.contains(MessageType::DATA_LAYOUT) {
+        return Ok(0);
+    }
+    match &DatasetDescription::read(container, header)?.layout.layout {
+        Layout::Virtual(layout) if layout.heap.is_defined() => {
+            let id = GlobalHeapId { collection: layout.heap, index: layout.index };
+            Ok(to_u64(container.heap.get(&container.store, id)?.bytes().len()))
+        }
+        _ => Ok(0),
+    }
+}
