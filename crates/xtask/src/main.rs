@@ -31,6 +31,7 @@ mod swmr;
 mod test;
 mod tidy;
 mod tool_cases;
+mod tools_compare;
 
 use std::process::ExitCode;
 
@@ -76,6 +77,11 @@ const TASKS: &[(&str, Task, &str)] = &[
         "tool-cases",
         tool_cases::run,
         "the tools' output is that of the C library's tools, except for the cases in docs/tools-exceptions.md [TOOL…]",
+    ),
+    (
+        "tools-compare",
+        tools_compare::run,
+        "the tools' output for all files of the corpus, compared with the C tools of the newest release (minutes) [TOOL…] [--every N: each N-th file] [--update: into docs/tools-comparison.md]",
     ),
     (
         "book",

@@ -19,10 +19,19 @@ pub(crate) fn spaces(count: usize) -> String {
     " ".repeat(count)
 }
 
-/// Returns text in double quotes, with the escapes of C.
+/// Returns a name in double quotes. As in the C tool, quotes and backslashes stay unchanged, but
+/// control characters become escapes of C, because terminals interpret them.
 pub(crate) fn quoted(bytes: &[u8]) -> String {
     let mut text = String::from("\"");
-    escape(&mut text, bytes, true);
+    for part in bytes.split_inclusive(|byte| matches!(byte, b'"' | b'\\')) {
+        let (rest, last) = match part.split_last() {
+            Some((b'"', rest)) => (rest, "\""),
+            Some((b'\\', rest)) => (rest, "\\"),
+            _ => (part, ""),
+        };
+        escape(&mut text, rest, true);
+        text.push_str(last);
+    }
     text.push('"');
     text
 }

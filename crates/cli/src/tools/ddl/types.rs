@@ -1,8 +1,8 @@
 //! Datatypes in the data description language.
 
 use hyperslab::datatype::{
-    Array, Bitfield, ByteOrder, Compound, Enumeration, FixedPoint, FloatOrder, FloatingPoint, ReferenceKind,
-    StringPadding, VariableLengthKind,
+    Array, Bitfield, ByteOrder, Compound, Enumeration, FixedPoint, FloatOrder, FloatingPoint, Normalization,
+    ReferenceKind, StringPadding, VariableLengthKind,
 };
 use hyperslab::{CharacterSet, Datatype, DatatypeClass, H5Type};
 
@@ -48,7 +48,17 @@ fn write(out: &mut String, datatype: &Datatype, indent: usize) {
             let dims: String = dims(array);
             around(out, &format!("H5T_ARRAY {{ {dims} "), &array.base, indent);
         }
-        DatatypeClass::Complex(complex) => around(out, "H5T_COMPLEX { ", &complex.base, indent),
+        DatatypeClass::Complex(complex) => complex_number(out, &complex.base, indent),
+    }
+}
+
+/// Appends the name of a complex number type. A predefined base type gives a predefined name.
+fn complex_number(out: &mut String, base: &Datatype, indent: usize) {
+    let mut name = String::new();
+    write(&mut name, base, indent);
+    match name.strip_prefix("H5T_IEEE_") {
+        Some(rest) => out.push_str(&format!("H5T_COMPLEX_IEEE_{rest}")),
+        None => out.push_str(&format!("H5T_COMPLEX {{ {name} }}")),
     }
 }
 
@@ -69,8 +79,9 @@ fn integer(number: &FixedPoint, size: u32) -> String {
     if is_plain && matches!(bits, 8 | 16 | 32 | 64) {
         return format!("H5T_STD_{sign}{bits}{}", suffix(number.order));
     }
-    let (order, sign) = (in_words(number.order), if number.signed { "" } else { "unsigned " });
-    format!("{bits}-bit {order} {sign}integer {}-bit precision", number.precision)
+    let order = if size == 1 { "" } else { in_words(number.order) };
+    let sign = if number.signed { "" } else { "unsigned " };
+    format!("{bits}-bit {order}{sign}integer {}-bit precision", number.precision)
 }
 
 fn suffix(order: ByteOrder) -> &'static str {
@@ -80,10 +91,11 @@ fn suffix(order: ByteOrder) -> &'static str {
     }
 }
 
+/// Returns the words for a byte order, with a space after them.
 fn in_words(order: ByteOrder) -> &'static str {
     match order {
-        ByteOrder::LittleEndian => "little-endian",
-        ByteOrder::BigEndian => "big-endian",
+        ByteOrder::LittleEndian => "little-endian ",
+        ByteOrder::BigEndian => "big-endian ",
     }
 }
 
@@ -102,11 +114,17 @@ fn float(datatype: &Datatype, number: &FloatingPoint) -> String {
     };
     let known = match datatype.size {
         2 if of(Datatype::f16(ByteOrder::LittleEndian)) => Some("IEEE_F16"),
+        2 if of(Datatype::bf16(ByteOrder::LittleEndian)) => Some("FLOAT_BFLOAT16"),
         4 if of(f32::datatype()) => Some("IEEE_F32"),
         8 if of(f64::datatype()) => Some("IEEE_F64"),
         _ => None,
     };
     match (known, number.order, datatype.size) {
+        // The bytes of a number of one byte have no order.
+        (None, FloatOrder::LittleEndian | FloatOrder::BigEndian, 1) => match float8(number) {
+            Some(name) => name.into(),
+            None => format!("8-bit floating-point {}-bit precision", number.precision),
+        },
         (_, FloatOrder::Vax, 4) => "H5T_VAX_F32".into(),
         (_, FloatOrder::Vax, 8) => "H5T_VAX_F64".into(),
         (Some(known), ..) => format!("H5T_{known}{order}"),
@@ -119,6 +137,19 @@ fn float(datatype: &Datatype, number: &FloatingPoint) -> String {
             let bits = u64::from(size) * 8;
             format!("{bits}-bit {order} floating-point {}-bit precision", number.precision)
         }
+    }
+}
+
+/// Returns the predefined name of a floating-point type of one byte, if it has one.
+fn float8(number: &FloatingPoint) -> Option<&'static str> {
+    let is_whole = number.bit_offset == 0 && number.precision == 8 && number.sign_location == 7;
+    let is_plain = number.normalization == Normalization::Implied && number.mantissa_location == 0;
+    let fields = (number.exponent_location, number.exponent_size, number.mantissa_size, number.exponent_bias);
+    match fields {
+        _ if !is_whole || !is_plain => None,
+        (3, 4, 3, 7) => Some("H5T_FLOAT_F8E4M3"),
+        (2, 5, 2, 15) => Some("H5T_FLOAT_F8E5M2"),
+        _ => None,
     }
 }
 

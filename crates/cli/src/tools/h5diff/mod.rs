@@ -84,9 +84,17 @@ fn compare(arguments: &H5diffArguments, out: &mut dyn Write) -> Result<u8> {
     let names = [path, other_path].map(|path| path.display().to_string());
     let canonical = [path, other_path].map(|path| path.canonicalize().ok());
     let is_one_file = canonical[0].is_some() && canonical[0] == canonical[1];
-    let (differs, has_incomparable, failed) = (false, false, false);
-    let mut diff =
-        Diff { arguments, files: &files, names, is_one_file, out, differs, has_incomparable, failed };
+    let mut diff = Diff {
+        arguments,
+        files: &files,
+        names,
+        is_one_file,
+        out,
+        differs: false,
+        has_incomparable: false,
+        has_single: false,
+        failed: false,
+    };
     diff.run()?;
     diff.end()
 }
@@ -116,6 +124,8 @@ struct Diff<'a> {
     differs: bool,
     /// True if both files have an object that cannot be compared.
     has_incomparable: bool,
+    /// True if an object is in only one of the files.
+    has_single: bool,
     failed: bool,
 }
 
@@ -127,6 +137,10 @@ impl Diff<'_> {
             let rest = if self.arguments.is_verbose() { " without details of differences." } else { "." };
             writeln!(self.out, "{line}\nSome objects are not comparable\n{line}")?;
             writeln!(self.out, "Use -c for a list of objects{rest}")?;
+        }
+        if self.has_single && !self.arguments.quiet && !self.is_verbose() {
+            writeln!(self.out, "Files do not have the same set of objects.")?;
+            writeln!(self.out, "Use -v for a list of objects.")?;
         }
         Ok(match (self.failed, self.differs) {
             (true, _) => TROUBLE,

@@ -134,6 +134,7 @@ impl Diff<'_> {
         for side in sides {
             let Side::Both(one, other) = side else {
                 self.differs = true;
+                self.has_single = true;
                 let entry = side.any();
                 if let Kind::Damaged(why) = &entry.kind {
                     self.fail(anyhow!("{}: {why}", entry.text()))?;

@@ -77,7 +77,8 @@ impl Dump<'_> {
                     self.line(inside, "EXTERNAL {")?;
                     for file in files {
                         let name = crate::output::in_line(&file.name);
-                        let size = file.size.map_or_else(|| "H5S_UNLIMITED".into(), |size| size.to_string());
+                        // The C tool prints the number that stands for an unlimited size.
+                        let size = file.size.unwrap_or(u64::MAX);
                         let line = format!("FILENAME {name} SIZE {size} OFFSET {}", file.offset);
                         self.line(inside + LEVEL, &line)?;
                     }

@@ -61,7 +61,7 @@ pub(super) fn datatype(datatype: &Datatype, native: bool, indent: usize) -> Stri
             VariableLengthKind::String { padding, charset } => string("variable-length", padding, charset),
         },
         DatatypeClass::Array(array) => format!("{} {}", dims(array), below(&array.base)),
-        DatatypeClass::Complex(complex) => format!("complex number of {}", below(&complex.base)),
+        DatatypeClass::Complex(complex) => format!("{} _Complex", below(&complex.base)),
         DatatypeClass::Time(_) => format!("{}-byte class-2 unknown", datatype.size),
     }
 }
