@@ -81,7 +81,7 @@ const TASKS: &[(&str, Task, &str)] = &[
     (
         "tools-compare",
         tools_compare::run,
-        "the tools' output for all files of the corpus, compared with the C tools of the newest release (minutes) [TOOL…] [--every N: each N-th file] [--update: into docs/tools-comparison.md]",
+        "the tools' output for all files of the corpus, compared with the C tools of the newest release (minutes) [TOOL…] [--every N: each N-th file] [--again: only the runs that differed before] [--binary PROGRAM: instead of a new build] [--update: into docs/tools-comparison.md]",
     ),
     (
         "book",

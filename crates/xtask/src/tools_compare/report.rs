@@ -1,6 +1,6 @@
 //! The counts of a comparison, and the page of the documentation that contains them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -90,7 +90,7 @@ impl Report {
         let mut text = String::from("class\tcall\n");
         for (class, calls) in &self.classes {
             for call in calls {
-                let _ = writeln!(text, "{class:?}\t{} {}", call.kind(), call.files.join(" "));
+                let _ = writeln!(text, "{class:?}\t{}", call.line());
             }
         }
         std::fs::write(path, text).with_context(|| path.display().to_string())
@@ -118,6 +118,12 @@ impl Report {
         }
         text
     }
+}
+
+/// Returns the calls in a table that a report has written.
+pub(super) fn listed(path: &Path) -> Result<BTreeSet<String>> {
+    let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
+    Ok(text.lines().skip(1).filter_map(|line| Some(line.split_once('\t')?.1.to_owned())).collect())
 }
 
 #[cfg(test)]

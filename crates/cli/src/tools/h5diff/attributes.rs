@@ -26,6 +26,7 @@ impl Diff<'_> {
         let count = |wanted: (bool, bool)| sides.iter().filter(|side| side.presence() == wanted).count();
         let (common, first, second) = (count((true, true)), count((true, false)), count((false, true)));
         self.differs |= first > 0 || second > 0;
+        self.has_single |= first > 0 || second > 0;
         if self.level() == 2 {
             writeln!(self.out, "   obj1   obj2\n {}", "-".repeat(38))?;
             for side in &sides {

@@ -124,7 +124,7 @@ struct Diff<'a> {
     differs: bool,
     /// True if both files have an object that cannot be compared.
     has_incomparable: bool,
-    /// True if an object is in only one of the files.
+    /// True if an object or an attribute is in only one of the files.
     has_single: bool,
     failed: bool,
 }
