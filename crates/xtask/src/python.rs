@@ -90,7 +90,13 @@ pub(crate) fn install(python: &Path, profile: &str) -> Result<PathBuf> {
     let _ = std::fs::remove_dir_all(&wheels); // It is missing at the first build.
     let build = ["-m", "maturin", "build", "--locked", "--quiet", "--profile", profile];
     let mut command = shell::command(python, &build);
-    command.arg("--manifest-path").arg(format!("{CRATE}/Cargo.toml")).arg("--out").arg(&wheels).arg("--interpreter").arg(python);
+    command
+        .arg("--manifest-path")
+        .arg(format!("{CRATE}/Cargo.toml"))
+        .arg("--out")
+        .arg(&wheels)
+        .arg("--interpreter")
+        .arg(python);
     shell::run(&mut command)?;
     let wheel = std::fs::read_dir(&wheels)?.filter_map(Result::ok).map(|entry| entry.path());
     let wheel = wheel.into_iter().next().context("maturin built no wheel")?;

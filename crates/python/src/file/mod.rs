@@ -10,8 +10,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use hyperslab::{FileLocking, FileSpaceStrategy};
 use hyperslab::vfd::{Access, Core, CoreOptions, Driver};
+use hyperslab::{FileLocking, FileSpaceStrategy};
 use pyo3::exceptions::{PyFileExistsError, PyFileNotFoundError, PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
