@@ -418,7 +418,7 @@ export! {
     fn H5Dscatter(
         function: Option<ScatterFunction>, data: *mut c_void, type_id: hid_t, space_id: hid_t, target: Buffer,
     ) -> herr_t {
-        scatter::scatter(function, data, type_id, space_id, target)?;
+        scatter::scatter(function, Buffer::of(data), type_id, space_id, target)?;
         Ok(0)
     }
 
@@ -427,7 +427,7 @@ export! {
         space_id: hid_t, source: Buffer, type_id: hid_t, size: usize, target: Buffer,
         function: Option<GatherFunction>, data: *mut c_void,
     ) -> herr_t {
-        scatter::gather(space_id, source, type_id, (size, target), function, data)?;
+        scatter::gather(space_id, source, type_id, (size, target), function, Buffer::of(data))?;
         Ok(0)
     }
 

@@ -1,17 +1,25 @@
 //! Virtual datasets whose source files the program writes at the same time.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use hyperslab::{File, FileOptions, OpenFiles, Region, Selection, VirtualMapping};
 
 #[derive(Debug, Default)]
 struct Open(Mutex<Vec<(PathBuf, File)>>);
 
+impl Open {
+    fn files(&self) -> Vec<(PathBuf, File)> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
 impl OpenFiles for Open {
     fn find(&self, path: &Path) -> Option<File> {
-        let open = self.0.lock().unwrap();
-        open.iter().find(|(known, _)| known.file_name() == path.file_name()).map(|(_, file)| file.clone())
+        self.files()
+            .into_iter()
+            .find(|(known, _)| known.file_name() == path.file_name())
+            .map(|(_, file)| file)
     }
 
     fn generation(&self) -> u64 {
@@ -19,7 +27,7 @@ impl OpenFiles for Open {
     }
 
     fn written(&self) -> Vec<File> {
-        self.0.lock().unwrap().iter().map(|(_, file)| file.clone()).collect()
+        self.files().into_iter().map(|(_, file)| file).collect()
     }
 }
 

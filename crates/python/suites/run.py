@@ -79,6 +79,12 @@ def run(suite: str, work: Path, stock: bool, expression: str | None) -> dict[str
     plugin = ["-p", "as_h5py_plugin"] if not stock and suite != "h5py" else []
     (work / "plugins").mkdir(exist_ok=True)
     (work / "plugins" / "as_h5py_plugin.py").write_text("from hyperslab.compat import install_as_h5py\n\ninstall_as_h5py()\n")
+    # Other plugins may import h5py first: this package takes its place.
+    shim = work / "plugins" / "h5py"
+    shutil.rmtree(shim, ignore_errors=True)
+    if not stock:
+        shim.mkdir()
+        (shim / "__init__.py").write_text("from hyperslab.compat import install_as_h5py\n\ninstall_as_h5py()\n")
     options = ["-k", expression] if expression else []
     environment = {**os.environ, "PYTHONPATH": f"{folder}{os.pathsep}{work / 'plugins'}"}
     done = subprocess.run(

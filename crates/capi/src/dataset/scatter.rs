@@ -22,7 +22,7 @@ pub type GatherFunction = unsafe extern "C" fn(*const c_void, usize, *mut c_void
 /// Fails if the function of the user fails or is missing, or if a buffer is too small.
 pub fn scatter(
     function: Option<ScatterFunction>,
-    data: *mut c_void,
+    data: Buffer,
     type_id: hid_t,
     space_id: hid_t,
     target: Buffer,
@@ -36,7 +36,7 @@ pub fn scatter(
     let mut packed = Vec::with_capacity(wanted.min(1 << 20));
     while packed.len() < wanted {
         let (mut source, mut length) = (std::ptr::null(), 0_usize);
-        if call_user!(function, &raw mut source, &raw mut length, data) < 0 {
+        if call_user!(function, &raw mut source, &raw mut length, data.pointer()) < 0 {
             return Err(Failure::new(codes::DATASET, codes::CALLBACK, "scatter operation failed"));
         }
         if length == 0 || length % size.max(1) != 0 || length > wanted - packed.len() {
@@ -58,7 +58,7 @@ pub fn gather(
     type_id: hid_t,
     (size, target): (usize, Buffer),
     function: Option<GatherFunction>,
-    data: *mut c_void,
+    data: Buffer,
 ) -> Outcome<()> {
     let element = datatype::copy_of(type_id)?.size as usize;
     let runs = elements::runs(&space::copy_of(space_id)?)?;
@@ -74,7 +74,7 @@ pub fn gather(
     for part in packed.chunks(per_call) {
         target.put(part, size);
         if let Some(function) = function
-            && call_user!(function, target.pointer().cast_const(), part.len(), data) < 0
+            && call_user!(function, target.pointer().cast_const(), part.len(), data.pointer()) < 0
         {
             return Err(Failure::new(codes::DATASET, codes::CALLBACK, "gather operation failed"));
         }

@@ -90,7 +90,15 @@ impl HeaderEditor {
         }
     }
 
-    /// Assigns messages of an object header to header chunks that have enough free space.
+    /// Returns the index of the last header chunk with an attribute message.
+    fn last_attribute_chunk(&self) -> usize {
+        let attributes = self.messages.iter().filter(|slot| slot.kind == MessageType::ATTRIBUTE);
+        attributes.filter_map(|slot| slot.chunk).max().unwrap_or(0)
+    }
+
+    /// Assigns messages of an object header to header chunks that have enough free space. A new
+    /// attribute is stored after the existing attributes: readers that list attributes in the order
+    /// of the messages then list them in the order of their creation.
     fn fill_free_space(&mut self) {
         for id in 0..self.messages.len() {
             let Some(slot) = self.messages.get(id) else { break };
@@ -98,7 +106,10 @@ impl HeaderEditor {
                 continue;
             }
             let total = self.total(slot);
-            if let Some(chunk) = self.chunks.iter().position(|chunk| chunk.free() >= total) {
+            let first = if slot.kind == MessageType::ATTRIBUTE { self.last_attribute_chunk() } else { 0 };
+            let mut fitting =
+                self.chunks.iter().enumerate().skip(first).filter(|(_, chunk)| chunk.free() >= total);
+            if let Some((chunk, _)) = fitting.next() {
                 self.place(id, chunk);
             }
         }
@@ -252,17 +263,20 @@ impl HeaderEditor {
     }
 
     /// Returns the indexes of messages that can move from a header chunk of the object header to
-    /// another one. Afterwards, the header chunk has `wanted` free bytes. Prefers attributes, links
-    /// and comments over messages that all readers of the object need. Prefers a small number of
-    /// moved bytes.
+    /// another one. Afterwards, the header chunk has `wanted` free bytes. Prefers the last
+    /// attribute, so that the attributes keep their order; then prefers attributes, links and
+    /// comments over messages that all readers of the object need, and a small number of moved
+    /// bytes.
     fn displaceable(&self, chunk: usize, wanted: usize) -> Option<Vec<usize>> {
         // Saturates: nothing is missing in a chunk with `wanted` free bytes.
         let missing = wanted.saturating_sub(self.free_in(chunk));
-        let mut candidates: Vec<(bool, usize, usize)> = self
-            .messages
-            .iter()
-            .enumerate()
-            .filter(|(_, slot)| slot.chunk == Some(chunk) && slot.kind != MessageType::CONTINUATION)
+        let in_chunk = self.messages.iter().enumerate().filter(|(_, slot)| slot.chunk == Some(chunk));
+        let last = in_chunk.clone().rfind(|(_, slot)| slot.kind == MessageType::ATTRIBUTE);
+        if let Some((id, _)) = last.filter(|(_, slot)| self.total(slot) >= missing) {
+            return Some(vec![id]);
+        }
+        let mut candidates: Vec<(bool, usize, usize)> = in_chunk
+            .filter(|(_, slot)| slot.kind != MessageType::CONTINUATION)
             .map(|(id, slot)| {
                 let plain = [MessageType::ATTRIBUTE, MessageType::LINK, MessageType::COMMENT];
                 (!plain.contains(&slot.kind), self.total(slot), id)

@@ -293,3 +293,29 @@ proptest! {
         }
     }
 }
+
+/// Attributes of any sizes stay in the order of their creation, also in several blocks.
+#[test]
+fn attributes_stay_in_the_order_of_their_creation() {
+    let sizes = [180, 24, 48, 9, 300, 16, 80, 700, 8, 40];
+    for (bounds, spare) in
+        [(LibverBounds::EARLIEST, 0), (LibverBounds::DEFAULT, 0), (LibverBounds::DEFAULT, 230)]
+    {
+        let store = new_file(bounds);
+        let mut edit = store.edit().unwrap();
+        let address = create(&mut edit, &NewHeader { spare, ..NewHeader::default() }).unwrap();
+        // The next header prevents the extension of the first block.
+        create(&mut edit, &NewHeader::default()).unwrap();
+        let mut stamp = 0;
+        for size in sizes {
+            let mut editor = HeaderEditor::load(&store, address).unwrap();
+            editor.add_message(MessageType::ATTRIBUTE, NONE, &body(&mut stamp, size));
+            editor.save(&mut edit).unwrap();
+        }
+        let header = ObjectHeader::load(&store, address).unwrap();
+        assert!(header.chunk_count() > 1);
+        let attributes = header.messages().iter().filter(|message| message.kind == MessageType::ATTRIBUTE);
+        let stored: Vec<u8> = attributes.map(|message| header.body(message)[0]).collect();
+        assert_eq!(stored, (1..=10).collect::<Vec<u8>>());
+    }
+}
