@@ -6,7 +6,7 @@
 //! family's name in lower case: for example, `h5ds` contains the functions of dimension scales.
 //!
 //! - [`sys`]: the functions of `libhdf5.so`; [`pointer`]: pointer arguments of both libraries.
-//! - [`export`]: common code of all exported functions; [`failure`]: failures.
+//! - [`mod@export`]: common code of all exported functions; [`failure`]: failures.
 //! - [`handle`], [`object`]: identifiers that are closed automatically, and steps over objects.
 
 #![expect(non_camel_case_types, reason = "types have the names of the C interface")]
