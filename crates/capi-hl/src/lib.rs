@@ -5,7 +5,7 @@
 //! libraries share identifiers and open objects. Each family of functions has a module with the
 //! family's name in lower case: for example, `h5ds` contains the functions of dimension scales.
 //!
-//! - [`sys`]: the functions of `libhdf5.so`; [`pointer`]: pointer arguments of both libraries.
+//! - [`sys`]: the functions of `libhdf5.so`; [`mod@pointer`]: pointer arguments of both libraries.
 //! - [`mod@export`]: common code of all exported functions; [`failure`]: failures.
 //! - [`handle`], [`object`]: identifiers that are closed automatically, and steps over objects.
 
