@@ -20,6 +20,9 @@ use crate::{architecture, shell};
 const MDBOOK: &str = "0.5.4";
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
+    if args.iter().any(|arg| arg == "--picture") {
+        return architecture::check(true).map(drop);
+    }
     let update = args.iter().any(|arg| arg == "--update");
     let only: Vec<&String> = args.iter().filter(|arg| !arg.starts_with("--")).collect();
     let root = workspace::root();
