@@ -245,7 +245,6 @@ export! {
     fn H5Dget_space(dataset_id: hid_t) -> hid_t {
         let handle = dataset::find(dataset_id)?;
         *handle.set_shape.lock() = None;
-        transfer::flush_sources(&handle)?;
         Ok(space::register(CSpace::all(handle.dataset.dataspace())))
     }
 

@@ -10,7 +10,6 @@ use crate::convert::{Rules, reclaim, references};
 use crate::ctypes::{H5S_ALL, H5S_BLOCK, hid_t};
 use crate::datatype::form;
 use crate::error::{Because, Failure, Outcome, codes};
-use crate::file::registry;
 use crate::pointer::{Buffer, Data};
 use crate::space::{self, CSpace, effective};
 
@@ -65,18 +64,6 @@ impl Plan {
     }
 }
 
-/// Writes the dirty data of other open files if the dataset is virtual, because they may contain
-/// its source datasets.
-///
-/// # Errors
-/// Returns the errors of writing the files.
-pub fn flush_sources(dataset: &DatasetHandle) -> Outcome<()> {
-    if matches!(dataset.dataset.layout(), hyperslab::Layout::Virtual) {
-        registry::flush_others(&dataset.location.shared)?;
-    }
-    Ok(())
-}
-
 /// Returns one memory run for `count` contiguous elements. Returns no run if `count` is 0.
 fn whole(count: u64) -> MemoryRuns {
     if count == 0 { MemoryRuns::new() } else { smallvec![(0, count)] }
@@ -112,7 +99,6 @@ pub fn read(
 ) -> Outcome<()> {
     let rules = Rules::of(dxpl).because(codes::ARGS, codes::BADTYPE, "not a dataset transfer list")?;
     let rules = rules.in_file(&dataset.location.shared);
-    flush_sources(dataset)?;
     let with_shape = dataset.with_set_shape();
     let dataset = with_shape.as_ref().unwrap_or(dataset);
     let plan = Plan::of(dataset, spaces.0, spaces.1)?;

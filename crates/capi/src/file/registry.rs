@@ -10,7 +10,7 @@ use hyperslab::vfd::FileIdentity;
 use parking_lot::Mutex;
 
 use super::SharedFile;
-use crate::error::{Failure, Outcome};
+use crate::error::Failure;
 
 /// The files that this process has open, with their numbers.
 static OPEN: Mutex<Vec<(u64, Weak<SharedFile>)>> = Mutex::new(Vec::new());
@@ -57,18 +57,6 @@ pub fn all() -> Vec<Arc<SharedFile>> {
     OPEN.lock().iter().filter_map(|(_, file)| file.upgrade()).collect()
 }
 
-/// Flushes all writable open files except `this`. Virtual datasets of `this` may refer to elements
-/// that other files have not written yet.
-///
-/// # Errors
-/// Returns the errors of writing a file.
-pub fn flush_others(this: &SharedFile) -> Outcome<()> {
-    for file in all().iter().filter(|file| file.number != this.number && file.file.is_writable()) {
-        file.file.flush()?;
-    }
-    Ok(())
-}
-
 /// The registry of open files. External links and virtual datasets search it for an open file.
 #[derive(Debug)]
 pub struct Registry;
@@ -80,6 +68,11 @@ impl hyperslab::OpenFiles for Registry {
 
     fn generation(&self) -> u64 {
         GENERATION.load(Ordering::Acquire)
+    }
+
+    fn written(&self) -> Vec<hyperslab::File> {
+        let open = all();
+        open.iter().filter(|file| file.file.is_writable()).map(|file| file.file.clone()).collect()
     }
 }
 
