@@ -87,7 +87,7 @@ pub(crate) fn with_info(error: &Error, exception: PyErr) -> PyErr {
 /// Converts an error of the library to an exception with the attribute `hyperslab`, of a class that
 /// `make` chooses.
 fn raise_as(error: &Error, make: fn(String) -> PyErr) -> PyErr {
-    with_info(error, make(error.to_string()))
+    with_info(error, make(text_of(error)))
 }
 
 /// Sets the attribute `hyperslab` of an exception.

@@ -111,3 +111,39 @@ def test_virtual_datasets_show_elements_that_no_flush_has_stored(tmp_path: Path)
         source["x"][3] = 30
         assert shown[3] == 30
     source.close()
+
+
+def test_compounds_with_texts_have_the_offsets_of_h5py(tmp_path: Path) -> None:
+    text, items = h5py.string_dtype(), h5py.vlen_dtype("i4")
+    kinds = [
+        [("a", text), ("b", text)],
+        [("i", "i4"), ("b", text), ("j", "i2")],
+        [("a", items), ("b", "i4"), ("c", items)],
+        [("n", np.dtype([("a", text), ("k", "i4")])), ("m", "f8")],
+        [("a", text, (3,)), ("b", "i1")],
+        [("r", h5py.ref_dtype), ("s", text)],
+    ]
+    path = tmp_path / "compounds.h5"
+    with h5py.File(path, "w") as file:
+        for number, kind in enumerate(kinds):
+            file.create_dataset(str(number), (2,), np.dtype(kind))
+        file["1"][...] = np.array([(1, "one", 10), (2, "two", 20)], file["1"].dtype)
+    with h5py.File(path) as stock:
+        dtypes = [stock[str(number)].dtype for number in range(len(kinds))]
+    with hyperslab.File(path, "r+") as file:
+        for number, expected in enumerate(dtypes):
+            found = file[str(number)].dtype
+            assert found.itemsize == expected.itemsize
+            assert [found.fields[name][1] for name in found.names] == [expected.fields[name][1] for name in found.names]
+        assert file["1"][:].tolist() == [(1, b"one", 10), (2, b"two", 20)]
+        file["1"][1] = np.array((3, "three", 30), file["1"].dtype)
+    with h5py.File(path) as stock:
+        assert stock["1"][:].tolist() == [(1, b"one", 10), (3, b"three", 30)]
+
+
+def test_an_existing_name_is_named_as_in_h5py(tmp_path: Path) -> None:
+    with hyperslab.File(tmp_path / "names.h5", "w") as file:
+        file["t"] = np.dtype("i4")
+        kind = h5t.py_create(np.dtype("i8"))
+        with pytest.raises(TypeError, match="name already exists"):
+            kind.commit(file.id, b"t")

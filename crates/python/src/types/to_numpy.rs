@@ -1,7 +1,7 @@
 //! NumPy dtypes of HDF5 datatypes.
 
 use hyperslab::datatype::{
-    ByteOrder, FixedPoint, FloatOrder, FloatingPoint, Reference, ReferenceKind, VariableLengthKind,
+    ByteOrder, FixedPoint, FloatOrder, FloatingPoint, Member, Reference, ReferenceKind, VariableLengthKind,
 };
 use hyperslab::{CharacterSet, Datatype, DatatypeClass};
 use pyo3::exceptions::PyTypeError;
@@ -10,6 +10,9 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyString};
 
 use crate::reference;
+
+/// The size in bytes of a variable-length string in memory.
+const POINTER_BYTES: u32 = 8;
 
 /// Returns the NumPy dtype of the elements of a datatype in memory. Metadata of the dtype describe
 /// datatypes that NumPy lacks.
@@ -186,27 +189,64 @@ fn compound<'py>(py: Python<'py>, datatype: &Datatype) -> PyResult<Bound<'py, Py
     let mut names = Vec::with_capacity(compound.members.len());
     let mut formats = Vec::with_capacity(compound.members.len());
     let mut offsets = Vec::with_capacity(compound.members.len());
-    let mut fits = true;
-    for (at, member) in compound.members.iter().enumerate() {
-        let format = to_dtype(py, &member.datatype)?;
-        let bytes: u32 = format.getattr("itemsize")?.extract()?;
-        let next = compound.members.iter().map(|m| m.offset).filter(|offset| *offset > member.offset).min();
-        let room = next.unwrap_or(datatype.size).checked_sub(member.offset);
-        fits &= room.is_some_and(|room| bytes <= room)
-            && compound.members.iter().position(|m| m.offset == member.offset) == Some(at);
+    for member in &compound.members {
         names.push(text_of(&member.name));
-        formats.push(format);
-        offsets.push(member.offset);
+        formats.push(to_dtype(py, &member.datatype)?);
+        offsets.push(memory_offset(&compound.members, member.offset));
     }
+    let sizes = formats.iter().map(|format| format.getattr("itemsize")?.extract());
+    let places = placed(offsets, &sizes.collect::<PyResult<Vec<u32>>>()?, memory_size(datatype));
     let dict = PyDict::new(py);
     dict.set_item("names", names)?;
     dict.set_item("formats", formats)?;
     // Members whose elements are larger in memory than in the file do not fit at their offsets.
-    if fits {
+    if let Some((offsets, itemsize)) = places {
         dict.set_item("offsets", offsets)?;
-        dict.set_item("itemsize", datatype.size)?;
+        dict.set_item("itemsize", itemsize)?;
     }
     new_dtype_of(py, dict)
+}
+
+/// Returns the offsets of members with `sizes` bytes and the size of the compound, if the members
+/// do not overlap in memory.
+fn placed(offsets: Vec<Option<u32>>, sizes: &[u32], itemsize: Option<u32>) -> Option<(Vec<u32>, u32)> {
+    let (offsets, itemsize) = (offsets.into_iter().collect::<Option<Vec<u32>>>()?, itemsize?);
+    let mut ranges: Vec<(u32, u32)> = offsets.iter().copied().zip(sizes.iter().copied()).collect();
+    ranges.sort_unstable();
+    let mut end = 0;
+    for (offset, size) in ranges {
+        if offset < end {
+            return None;
+        }
+        end = offset.checked_add(size)?;
+    }
+    (end <= itemsize).then_some((offsets, itemsize))
+}
+
+/// Returns the size in bytes that libhdf5 gives an element in memory, where a variable-length
+/// string is a pointer: the dtypes of h5py have these sizes. Returns `None` if the members of a
+/// compound overlap.
+fn memory_size(datatype: &Datatype) -> Option<u32> {
+    match &datatype.class {
+        DatatypeClass::VariableLength(variable) => match variable.kind {
+            VariableLengthKind::String { .. } => Some(POINTER_BYTES),
+            VariableLengthKind::Sequence => Some(datatype.size),
+        },
+        DatatypeClass::Array(array) => {
+            datatype.size.checked_div(array.base.size)?.checked_mul(memory_size(&array.base)?)
+        }
+        DatatypeClass::Compound(compound) => memory_offset(&compound.members, datatype.size),
+        _ => Some(datatype.size),
+    }
+}
+
+/// Returns the offset in memory of the byte at `offset` in the stored compound with the members
+/// `members`.
+fn memory_offset(members: &[Member], offset: u32) -> Option<u32> {
+    let mut before = members.iter().filter(|member| member.offset < offset);
+    before.try_fold(offset, |place, member| {
+        place.checked_add(memory_size(&member.datatype)?)?.checked_sub(member.datatype.size)
+    })
 }
 
 fn reference_dtype(py: Python<'_>, kind: Reference) -> PyResult<Bound<'_, PyAny>> {
