@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import h5py
 import numpy as np
 import pytest
 
@@ -147,3 +148,19 @@ def test_an_existing_name_is_named_as_in_h5py(tmp_path: Path) -> None:
         kind = h5t.py_create(np.dtype("i8"))
         with pytest.raises(TypeError, match="name already exists"):
             kind.commit(file.id, b"t")
+
+
+def test_sizes_of_types_with_texts_are_those_in_memory(path: Path) -> None:
+    texts = h5py.string_dtype()
+    kinds = [texts, np.dtype((texts, (3,))), h5py.vlen_dtype("u8"),
+             np.dtype([("a", "u1"), ("t", texts, (1,)), ("v", h5py.vlen_dtype("u8")), ("r", h5py.ref_dtype), ("n", [("t", texts), ("i", "i2")])])]  # fmt: skip
+    with h5py.File(path, "w") as f:
+        for number, kind in enumerate(kinds):
+            f.create_dataset(str(number), (2,), kind)
+    with h5py.File(path) as reference, hyperslab.File(path) as f:
+        for number in range(len(kinds)):
+            wanted, found = (file[str(number)].id.get_type() for file in (reference, f))
+            assert found.get_size() == wanted.get_size(), number
+        for member in range(wanted.get_nmembers()):
+            assert found.get_member_offset(member) == wanted.get_member_offset(member)
+            assert found.get_member_type(member).get_size() == wanted.get_member_type(member).get_size()

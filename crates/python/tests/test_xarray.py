@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -165,3 +166,71 @@ def test_the_entry_point(path: Path) -> None:
     example().to_netcdf(path, engine="h5netcdf")
     with xr.open_dataset(path, engine="hyperslab") as found:
         xr.testing.assert_identical(found.load(), example())
+
+
+def test_xarray_itself_writes_with_the_engine(path: Path) -> None:
+    example().to_netcdf(path, engine="hyperslab", unlimited_dims=["time"])
+    with xr.open_dataset(path, engine="h5netcdf") as found:
+        xr.testing.assert_identical(found.load(), example())
+        assert found.encoding["unlimited_dims"] == {"time"}
+
+
+def test_packed_values_keep_their_types(path: Path) -> None:
+    packed = example()[["temperature"]]
+    packed["temperature"].encoding = {"dtype": "i2", "scale_factor": 0.01, "_FillValue": -1}
+    to_netcdf(packed, path)
+    with h5py.File(path) as f:
+        assert f["temperature"].dtype == "i2" and f["temperature"].attrs["_FillValue"] == -1
+    with xr.open_dataset(path, engine=ENGINE) as found:
+        np.testing.assert_allclose(found["temperature"], packed["temperature"], atol=0.006)
+
+
+def test_wrong_names_and_attributes_are_refused(path: Path) -> None:
+    with pytest.raises(TypeError, match="must be either a string or None"):
+        to_netcdf(xr.Dataset({4: 1}), path)
+    with pytest.raises(ValueError, match="attribute 'a': .* Null characters"):
+        to_netcdf(xr.Dataset({"x": ((), 1, {"a": b"\x00"})}), path)
+    with pytest.raises(ValueError, match="the format 'NETCDF3_64BIT' is not supported"):
+        to_netcdf(example(), path, format="NETCDF3_64BIT")
+
+
+def test_trees_are_written(path: Path) -> None:
+    tree = xr.DataTree.from_dict({"/": xr.Dataset(attrs={"a": 1}), "/one": example(), "/one/two": example()[["count"]]})
+    to_netcdf(tree, path, encoding={"/one": {"count": {"zlib": True}}})
+    with xr.open_datatree(path, engine="h5netcdf") as found:
+        xr.testing.assert_identical(found.load(), tree)
+    with h5py.File(path) as f:
+        assert f["one/count"].compression == "gzip" and f["one/two/count"].compression is None
+
+
+def test_files_in_memory(path: Path) -> None:
+    stored = bytes(to_netcdf(example()))
+    path.write_bytes(stored)
+    with xr.open_dataset(path, engine="h5netcdf") as found:
+        xr.testing.assert_identical(found.load(), example())
+    with xr.open_dataset(stored, engine=ENGINE) as found:
+        xr.testing.assert_identical(found.load(), example())
+
+
+def test_lazy_datasets_pickle(path: Path) -> None:
+    to_netcdf(example(), path)
+    with xr.open_dataset(path, engine=ENGINE) as found:
+        again = pickle.loads(pickle.dumps(found))
+        xr.testing.assert_identical(again.load(), example())
+
+
+def test_delayed_writes(path: Path) -> None:
+    pytest.importorskip("dask")
+    delayed = to_netcdf(example().chunk({"time": 2}), path, compute=False)
+    delayed.compute()
+    with xr.open_dataset(path, engine="h5netcdf") as found:
+        xr.testing.assert_identical(found.load(), example())
+
+
+def test_many_files_open_in_parallel(tmp_path: Path) -> None:
+    pytest.importorskip("dask")
+    for number in range(6):
+        to_netcdf(example().assign_coords(time=example()["time"] + np.timedelta64(number * 6, "D")), tmp_path / f"{number}.nc")
+    with xr.open_mfdataset(str(tmp_path / "*.nc"), engine=ENGINE, parallel=True, combine="by_coords") as found:
+        assert found.sizes["time"] == 36
+        np.testing.assert_allclose(found["temperature"].isel(time=slice(6, 12)), example()["temperature"])

@@ -20,7 +20,7 @@ const REQUIREMENTS: &str = "crates/python/requirements.txt";
 const PASSED: &str = "crates/python/tests/passed";
 /// The suites that run in CI; `--suites` adds the others.
 const SAMPLE: [&str; 1] = ["h5py"];
-const OTHERS: [&str; 3] = ["h5netcdf", "xarray", "anndata"];
+const OTHERS: [&str; 4] = ["h5netcdf", "xarray", "xarray-engine", "anndata"];
 /// The profile of the wheel that users install.
 pub(crate) const RELEASE: &str = "release";
 /// The interpreters that can build and run the package, best first.

@@ -72,6 +72,10 @@ class Type:
     @property
     def size(self) -> int: ...
     @property
+    def memory_size(self) -> int:
+        """The size in bytes that an element has for the functions of libhdf5: a variable-length string counts as a pointer."""
+    def memory_offset(self, offset: int) -> int: ...
+    @property
     def class_name(self) -> str:
         """One of integer, float, time, string, bitfield, opaque, compound, reference, enum, vlen, array, complex."""
     def describe(self) -> dict[str, Any]:

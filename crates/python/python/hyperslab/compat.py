@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import math
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import ModuleType
@@ -104,6 +105,8 @@ def install_as_h5py(path: list[str] | None = None) -> ModuleType:
 
 
 _HIDDEN: dict[str, ModuleType] = {}
+# `sys.modules` belongs to all threads: one thread at a time exchanges modules.
+_EXCHANGE = threading.RLock()
 
 
 def _take(names: tuple[str, ...]) -> dict[str, ModuleType]:
@@ -122,18 +125,19 @@ def installed_as_h5py() -> Iterator[ModuleType]:
     from ._creation import guess_as_h5py
     from ._hyperslab import set_strict
 
-    present = sys.modules.get("h5py")
-    if present is not None and getattr(present, "File", None) is importlib.import_module(f"{__package__}._file").File:
-        yield present
-        return
-    names = ("h5py", "h5netcdf")
-    others = _take(names)
-    sys.modules.update(_HIDDEN)
-    try:
-        top = sys.modules["h5py"] if "h5py" in _HIDDEN else install_as_h5py()
-        set_strict(False)
-        guess_as_h5py(False)
-        yield top
-    finally:
-        _HIDDEN.update(_take(names))
-        sys.modules.update(others)
+    with _EXCHANGE:
+        present = sys.modules.get("h5py")
+        if present is not None and getattr(present, "File", None) is importlib.import_module(f"{__package__}._file").File:
+            yield present
+            return
+        names = ("h5py", "h5netcdf")
+        others = _take(names)
+        sys.modules.update(_HIDDEN)
+        try:
+            top = sys.modules["h5py"] if "h5py" in _HIDDEN else install_as_h5py()
+            set_strict(False)
+            guess_as_h5py(False)
+            yield top
+        finally:
+            _HIDDEN.update(_take(names))
+            sys.modules.update(others)

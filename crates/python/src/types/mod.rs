@@ -4,8 +4,8 @@ mod describe;
 mod from_numpy;
 mod to_numpy;
 
-use hyperslab::Datatype;
 use hyperslab::serialized::{datatype_from_bytes, datatype_to_bytes};
+use hyperslab::{Datatype, DatatypeClass};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
@@ -13,6 +13,7 @@ pub(crate) use from_numpy::from_dtype;
 pub(crate) use to_numpy::{dtype_class, to_dtype};
 
 use crate::errors::OrRaise;
+use to_numpy::{memory_offset, memory_size};
 
 /// An HDF5 datatype.
 #[pyclass(frozen, module = "hyperslab._hyperslab")]
@@ -50,6 +51,23 @@ impl Type {
     #[getter]
     fn size(&self) -> u32 {
         self.datatype.size
+    }
+
+    /// Returns the size in bytes that an element has for the functions of libhdf5: a
+    /// variable-length string counts as a pointer.
+    #[getter]
+    fn memory_size(&self) -> u32 {
+        // Members that overlap have no other places in memory.
+        memory_size(&self.datatype).unwrap_or(self.datatype.size)
+    }
+
+    /// Returns the offset in bytes that a member of the compound at the stored `offset` has for
+    /// the functions of libhdf5.
+    fn memory_offset(&self, offset: u32) -> u32 {
+        match &self.datatype.class {
+            DatatypeClass::Compound(compound) => memory_offset(&compound.members, offset).unwrap_or(offset),
+            _ => offset,
+        }
     }
 
     /// Returns the name of the datatype's class.

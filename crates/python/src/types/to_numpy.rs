@@ -226,7 +226,7 @@ fn placed(offsets: Vec<Option<u32>>, sizes: &[u32], itemsize: Option<u32>) -> Op
 /// Returns the size in bytes that libhdf5 gives an element in memory, where a variable-length
 /// string is a pointer: the dtypes of h5py have these sizes. Returns `None` if the members of a
 /// compound overlap.
-fn memory_size(datatype: &Datatype) -> Option<u32> {
+pub(super) fn memory_size(datatype: &Datatype) -> Option<u32> {
     match &datatype.class {
         DatatypeClass::VariableLength(variable) => match variable.kind {
             VariableLengthKind::String { .. } => Some(POINTER_BYTES),
@@ -242,7 +242,7 @@ fn memory_size(datatype: &Datatype) -> Option<u32> {
 
 /// Returns the offset in memory of the byte at `offset` in the stored compound with the members
 /// `members`.
-fn memory_offset(members: &[Member], offset: u32) -> Option<u32> {
+pub(super) fn memory_offset(members: &[Member], offset: u32) -> Option<u32> {
     let mut before = members.iter().filter(|member| member.offset < offset);
     before.try_fold(offset, |place, member| {
         place.checked_add(memory_size(&member.datatype)?)?.checked_sub(member.datatype.size)

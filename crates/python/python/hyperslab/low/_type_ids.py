@@ -83,8 +83,8 @@ class TypeID(ObjectID):
         return CLASSES[self.type.class_name]
 
     def get_size(self) -> int:
-        """Return the size of an element in bytes."""
-        return self.type.size
+        """Return the size of an element in bytes, where a variable-length string counts as a pointer, as for libhdf5."""
+        return self.type.memory_size
 
     def get_super(self) -> TypeID:
         """Return the datatype of the items."""
@@ -317,7 +317,7 @@ class TypeCompoundID(TypeCompositeID):
 
     def get_member_offset(self, member: int) -> int:
         """Return the position of a member in bytes."""
-        return int(self._members()[member][1])
+        return self.type.memory_offset(int(self._members()[member][1]))
 
     def get_member_type(self, member: int) -> TypeID:
         """Return the datatype of a member."""
