@@ -133,6 +133,14 @@ pub fn visit_in_order<G>(
 ) -> Result<()> {
     let info = match GroupStorage::of(container, header)? {
         GroupStorage::Dense(info) if !container.store.is_salvaging() => info,
+        GroupStorage::SymbolTable(table) => {
+            let names = symbol_table::names(container, &table)?;
+            let mut links = symbol_table::views(container, &table, &names)?;
+            drop(guard);
+            by_name::sort(&mut links, |link| link.name);
+            let _ = links.iter().try_for_each(visit);
+            return Ok(());
+        }
         _ => {
             let mut links = Vec::new();
             for_each(container, header, &mut |link| {

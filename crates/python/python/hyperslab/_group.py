@@ -203,10 +203,10 @@ class Group(MutableMappingHDF5, HLObject):
         return len(self._handle)
 
     def __iter__(self) -> Iterator[str]:
-        yield from self._handle.names()
+        return iter(self._handle.names())
 
     def __reversed__(self) -> Iterator[str]:
-        yield from reversed(self._handle.names())
+        return reversed(self._handle.names())
 
     def __contains__(self, name: object) -> bool:
         if isinstance(name, (core.Reference, core.RegionReference)):

@@ -49,7 +49,7 @@ class HyperslabStore(H5NetCDFStore):
             super().__init__(*args, **kwargs)
 
     @classmethod
-    def open(
+    def open(  # type: ignore[override]
         cls, filename: Any, mode: str = "r", format: str | None = "NETCDF4", group: str | None = None, lock: Any = None,
         autoclose: bool = False, **options: Any,
     ) -> HyperslabStore:  # fmt: skip
@@ -74,24 +74,24 @@ class HyperslabStore(H5NetCDFStore):
     def get_variables(self) -> Any:
         """Return the variables of the group."""
         with installed_as_h5py():
-            return super().get_variables()
+            return super().get_variables()  # type: ignore[no-untyped-call]
 
     def open_store_variable(self, name: str, var: Any) -> Any:
         """Return a variable of xarray with the data and the attributes of a variable in the file."""
         with installed_as_h5py():
-            return super().open_store_variable(name, var)
+            return super().open_store_variable(name, var)  # type: ignore[no-untyped-call]
 
     def set_attribute(self, key: str, value: Any) -> None:
         """Set an attribute of the group."""
         _check_attribute(key, value)
-        super().set_attribute(key, value)
+        super().set_attribute(key, value)  # type: ignore[no-untyped-call]
 
     def prepare_variable(self, name: str, variable: Any, *args: Any, **kwargs: Any) -> Any:
         """Create a variable in the file. Return the target of its data."""
         for key, value in variable.attrs.items():
             _check_attribute(key, value)
         with installed_as_h5py():
-            return super().prepare_variable(name, variable, *args, **kwargs)
+            return super().prepare_variable(name, variable, *args, **kwargs)  # type: ignore[no-untyped-call]
 
 
 def _check_attribute(name: str, value: Any) -> None:
@@ -162,7 +162,7 @@ class HyperslabBackendEntrypoint(BackendEntrypoint):
                 decode_timedelta=decode_timedelta,
             )  # fmt: skip
         except BaseException:
-            store.close()
+            store.close()  # type: ignore[no-untyped-call]
             raise
 
     def open_groups_as_dict(self, filename_or_obj: Any, **options: Any) -> dict[str, XarrayDataset]:
@@ -213,6 +213,6 @@ def to_netcdf(dataset: XarrayDataset | DataTree, path: Any = None, mode: str = "
     encodings = options.pop("encoding", None) or {}
     for node in dataset.subtree:
         own = node.to_dataset(inherit=False)
-        own.to_netcdf(path, mode=mode, engine=engine, group=node.path, encoding=encodings.get(node.path), **options)
+        own.to_netcdf(path, mode=mode, engine=engine, group=node.path, encoding=encodings.get(node.path), **options)  # type: ignore[call-overload]
         mode = "a"
     return None

@@ -1,8 +1,7 @@
 //! Sparse datasets: structured chunks with defined elements.
 
 use half::f16;
-use hyperslab::{Datatype, Points};
-use hyperslab_exact::to_u64;
+use hyperslab::Points;
 use num_complex::Complex;
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::PyTypeError;
@@ -165,23 +164,37 @@ impl Dataset {
         py.detach(|| in_pool(|| facade.sparse().erase(selected))).or_raise()
     }
 
-    /// Returns starts, indices and values of the rows `first..last` of a matrix, as CSR.
+    /// Returns starts, indices and values of the rows `first..last` of a matrix, as CSR. The
+    /// indices have 32 bits if all columns fit, as in SciPy.
     fn sparse_read_csr<'py>(&self, py: Python<'py>, first: u64, last: u64) -> PyResult<Compressed<'py>> {
         let facade = self.facade()?;
         let dtype = self.native(py)?.dtype.bind(py).clone();
+        let is_small = facade.shape().iter().all(|length| i32::try_from(*length).is_ok());
         with_number!(dtype, T => {
-            let read = || facade.sparse().read_csr_rows::<T, i64>(first..last);
-            compressed(py, py.detach(|| in_pool(read)).or_raise()?)
+            if is_small {
+                let read = || facade.sparse().read_csr_rows::<T, i32>(first..last);
+                compressed(py, py.detach(|| in_pool(read)).or_raise()?)
+            } else {
+                let read = || facade.sparse().read_csr_rows::<T, i64>(first..last);
+                compressed(py, py.detach(|| in_pool(read)).or_raise()?)
+            }
         })
     }
 
-    /// Returns starts, indices and values of a matrix, as CSC.
+    /// Returns starts, indices and values of a matrix, as CSC. The indices have 32 bits if all rows
+    /// fit, as in SciPy.
     fn sparse_read_csc<'py>(&self, py: Python<'py>) -> PyResult<Compressed<'py>> {
         let facade = self.facade()?;
         let dtype = self.native(py)?.dtype.bind(py).clone();
+        let is_small = facade.shape().iter().all(|length| i32::try_from(*length).is_ok());
         with_number!(dtype, T => {
-            let read = || facade.sparse().read_csc::<T, i64>();
-            compressed(py, py.detach(|| in_pool(read)).or_raise()?)
+            if is_small {
+                let read = || facade.sparse().read_csc::<T, i32>();
+                compressed(py, py.detach(|| in_pool(read)).or_raise()?)
+            } else {
+                let read = || facade.sparse().read_csc::<T, i64>();
+                compressed(py, py.detach(|| in_pool(read)).or_raise()?)
+            }
         })
     }
 
@@ -271,19 +284,22 @@ fn integers<'py>(array: &Bound<'py, PyAny>) -> PyResult<PyReadonlyArray1<'py, i6
     Ok(array.cast::<PyArray1<i64>>()?.readonly())
 }
 
-/// Returns the parts of a compressed matrix as NumPy arrays.
-fn compressed<'py, T>(py: Python<'py>, matrix: hyperslab::Compressed<T, i64>) -> PyResult<Compressed<'py>>
+/// Returns the parts of a compressed matrix as NumPy arrays. The starts have 32 bits if the indices
+/// have 32 bits and all starts fit, as in SciPy.
+fn compressed<'py, T, I>(py: Python<'py>, matrix: hyperslab::Compressed<T, I>) -> PyResult<Compressed<'py>>
 where
-    T: hyperslab::H5Type,
+    T: hyperslab::H5Type + numpy::Element,
+    I: numpy::Element,
 {
-    let starts: Vec<u64> = matrix.starts.iter().map(|start| to_u64(*start)).collect();
-    let starts = PyArray1::from_vec(py, starts).call_method1("astype", ("int64",))?;
+    let starts = matrix.starts.iter().map(|start| i64::try_from(*start)).collect::<Result<Vec<i64>, _>>()?;
+    let is_small = size_of::<I>() == size_of::<i32>();
+    let small: Option<Vec<i32>> = starts.iter().map(|start| i32::try_from(*start).ok()).collect();
+    let starts = match small {
+        Some(small) if is_small => PyArray1::from_vec(py, small).into_any(),
+        _ => PyArray1::from_vec(py, starts).into_any(),
+    };
     let indices = PyArray1::from_vec(py, matrix.indices).into_any();
-    let datatype: Datatype = T::datatype();
-    let dtype = crate::types::to_dtype(py, &datatype)?;
-    let values = elements::empty(py, &[matrix.values.len()], &dtype)?;
-    memory::bytes_mut(&values)?.copy_from_slice(&T::to_bytes(&matrix.values));
-    Ok((starts, indices, values))
+    Ok((starts, indices, PyArray1::from_vec(py, matrix.values).into_any()))
 }
 
 /// Returns the text of a Python text or of bytes in UTF-8.

@@ -60,14 +60,38 @@ impl Group {
     }
 }
 
+/// The names of a group's links, one after the other in one buffer.
+#[derive(Debug, Default)]
+pub(crate) struct Names {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Names {
+    fn push(&mut self, name: &[u8]) {
+        self.bytes.extend_from_slice(name);
+        self.ends.push(self.bytes.len());
+    }
+
+    /// Returns an iterator over the names.
+    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = &[u8]> {
+        let mut start = 0;
+        self.ends.iter().map(move |end| {
+            let name = self.bytes.get(start..*end).unwrap_or(&[]); // The ends lie in the buffer.
+            start = *end;
+            name
+        })
+    }
+}
+
 /// Returns the names of a group's links: in the order of their creation if the group tracks it,
 /// else sorted.
-pub(crate) fn link_names(group: &hyperslab::Group) -> hyperslab::Result<Vec<Vec<u8>>> {
-    let mut names = Vec::new();
+pub(crate) fn link_names(group: &hyperslab::Group) -> hyperslab::Result<Names> {
+    let mut names = Names::default();
     if !group.link_order()?.is_tracked() {
         // The façade visits the links in the order of their names.
         group.visit_links(|link| {
-            names.push(link.name().to_vec());
+            names.push(link.name());
             ControlFlow::Continue(())
         })?;
         return Ok(names);
@@ -78,7 +102,8 @@ pub(crate) fn link_names(group: &hyperslab::Group) -> hyperslab::Result<Vec<Vec<
         ControlFlow::Continue(())
     })?;
     links.sort_by_key(|(order, _)| *order);
-    Ok(links.into_iter().map(|(_, name)| name).collect())
+    links.iter().for_each(|(_, name)| names.push(name));
+    Ok(names)
 }
 
 /// Returns the object at a path of bytes.

@@ -20,7 +20,8 @@ struct Level {
 
 impl Level {
     fn new(py: Python<'_>, group: hyperslab::Group, path: Vec<u8>) -> PyResult<Self> {
-        let mut names = py.detach(|| link_names(&group)).or_raise()?;
+        let found = py.detach(|| link_names(&group)).or_raise()?;
+        let mut names: Vec<Vec<u8>> = found.iter().map(<[u8]>::to_vec).collect();
         // As in libhdf5, a visit follows the names even if the group tracks the creation order.
         names.sort_unstable();
         Ok(Self { group, path, names: names.into_iter() })

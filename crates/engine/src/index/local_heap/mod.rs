@@ -5,7 +5,7 @@ mod free_blocks;
 
 use std::sync::Arc;
 
-use hyperslab_exact::to_usize;
+use hyperslab_exact::{to_u64, to_usize};
 use hyperslab_format::codec::{Address, FileParams, FormatError, Structure};
 use hyperslab_format::local_heap::{LocalHeapHeader, name_at, write_free_blocks};
 
@@ -69,6 +69,11 @@ impl LocalHeap {
         let header = store.shared::<LocalHeapHeader>(address, &params)?;
         let segment = store.shared(header.segment, &LocalHeapSegmentContext::new(&header, params)?)?;
         Ok(Self { address, segment })
+    }
+
+    /// Returns the size of the data segment in bytes.
+    pub fn size(&self) -> u64 {
+        to_u64(self.segment.bytes.len())
     }
 
     /// Returns the name at `offset` of the local heap's data segment, without the zero byte at its

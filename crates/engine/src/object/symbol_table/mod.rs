@@ -23,10 +23,13 @@ pub(super) use insert_all::insert_all;
 pub(super) use remove::{delete, remove};
 
 use super::container::Container;
-use super::link::{Link, LinkTarget};
+use super::link::{Link, LinkView, TargetView};
 use crate::error::{Error, Result};
 use crate::index::btree_v1;
 use crate::index::local_heap::LocalHeap;
+
+/// Largest number of bytes of names for which a walk keeps the nodes of a symbol table in the cache.
+const MAX_KEPT_NAME_BYTES: u64 = 1 << 18;
 
 /// Calls `visit` for each link of a group's symbol table, in ascending order of the bytes of the
 /// names. Ends when the result of `visit` is `Break`.
@@ -36,13 +39,48 @@ pub(super) fn for_each(
     visit: &mut dyn FnMut(Link) -> Result<ControlFlow<()>>,
 ) -> Result<()> {
     let heap = LocalHeap::load(&container.store, table.heap)?;
+    walk(container, table, &heap, &mut |link| visit(link.to_link()))
+}
+
+/// Opens the local heap with the names of a symbol table.
+pub(super) fn names(container: &Container, table: &SymbolTable) -> Result<LocalHeap> {
+    LocalHeap::load(&container.store, table.heap)
+}
+
+/// Returns all links of a symbol table, in ascending order of the bytes of the names. The links
+/// borrow their names from `heap`.
+pub(super) fn views<'h>(
+    container: &Container,
+    table: &SymbolTable,
+    heap: &'h LocalHeap,
+) -> Result<Vec<LinkView<'h>>> {
+    let mut links = Vec::new();
+    walk(container, table, heap, &mut |link| {
+        links.push(link);
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(links)
+}
+
+/// Calls `visit` for each link of a symbol table, in ascending order of the bytes of the names.
+fn walk<'h>(
+    container: &Container,
+    table: &SymbolTable,
+    heap: &'h LocalHeap,
+    visit: &mut dyn FnMut(LinkView<'h>) -> Result<ControlFlow<()>>,
+) -> Result<()> {
     let nodes = node_context(container);
+    let keeps = heap.size() <= MAX_KEPT_NAME_BYTES;
     btree_v1::walk(&container.store, table.btree, &tree_context(container), &mut |_, _| true, &mut |leaf| {
         for child in &leaf.children {
-            let node = container.store.shared_once::<SymbolTableNode>(*child, &nodes);
+            let node: Result<Arc<SymbolTableNode>> = if keeps {
+                container.store.shared(*child, &nodes)
+            } else {
+                container.store.shared_once(*child, &nodes)
+            };
             let Some(node) = container.store.forgive(node)? else { continue };
             for entry in &node.entries {
-                let Some(link) = container.store.forgive(link(&heap, entry))? else { continue };
+                let Some(link) = container.store.forgive(view(heap, entry))? else { continue };
                 if visit(link)?.is_break() {
                     return Ok(ControlFlow::Break(()));
                 }
@@ -72,7 +110,7 @@ pub(super) fn find(container: &Container, table: &SymbolTable, name: &[u8]) -> R
     let node: Arc<SymbolTableNode> = container.store.shared(*address, &node_context(container))?;
     for entry in &node.entries {
         if heap.name(entry.name_offset)? == name {
-            return link(&heap, entry).map(Some);
+            return view(&heap, entry).map(|link| Some(link.to_link()));
         }
     }
     Ok(None)
@@ -94,15 +132,15 @@ fn compare(heap: &LocalHeap, node: &BTreeV1Node, position: usize, name: &[u8]) -
     Ok(if name > heap.name(*last)? { Ordering::Less } else { Ordering::Equal })
 }
 
-fn link(heap: &LocalHeap, entry: &SymbolTableEntry) -> Result<Link> {
+fn view<'h>(heap: &'h LocalHeap, entry: &SymbolTableEntry) -> Result<LinkView<'h>> {
     let target = match entry.cache {
         SymbolTableCache::SymbolicLink { value_offset } => {
-            LinkTarget::Soft(heap.name(u64::from(value_offset))?.to_vec())
+            TargetView::Soft(heap.name(u64::from(value_offset))?)
         }
-        _ => LinkTarget::Hard(entry.header),
+        _ => TargetView::Hard(entry.header),
     };
-    Ok(Link {
-        name: heap.name(entry.name_offset)?.to_vec(),
+    Ok(LinkView {
+        name: heap.name(entry.name_offset)?,
         charset: CharacterSet::Ascii,
         creation_order: None,
         target,

@@ -13,7 +13,7 @@ use super::super::container::Container;
 use super::super::link::Link;
 use super::insert::{NODE_SPACE, empty_node};
 use super::path::{PathNode, TablePath, change_keys, group_keys, wrong_keys};
-use super::{link, node_context, tree_context};
+use super::{node_context, tree_context, view};
 use crate::error::Result;
 use crate::index::VisitedBlocks;
 use crate::index::local_heap::LocalHeap;
@@ -38,7 +38,7 @@ pub(in super::super) fn remove(
     let context = node_context(container);
     let node: Arc<SymbolTableNode> = edit.store().shared(path.node, &context)?;
     let Some(entry) = node.entries.get(path.index).cloned() else { return Ok(None) };
-    let removed = link(&heap, &entry)?;
+    let removed = view(&heap, &entry)?.to_link();
     drop((heap, node));
     let left: Option<u64> = edit.modify(path.node, &context, |node: &mut SymbolTableNode| {
         node.entries.remove(path.index);
