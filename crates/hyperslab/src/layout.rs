@@ -249,6 +249,36 @@ impl ChunkInfo {
         })
     }
 
+    /// Returns the sum of the sizes in bytes of all stored chunks, or `None` if the sum does not fit
+    /// in 64 bits. Counts chunks outside the extent too, up to the maximum extent `max_dims`.
+    pub(crate) fn stored_bytes(
+        store: &Store,
+        source: &ChunkedSource,
+        max_dims: &[Option<u64>],
+    ) -> Result<Option<u64>> {
+        let counts = source.grid.counts();
+        let Some(index) = source.index.as_ref().filter(|_| !counts.contains(&0)) else { return Ok(Some(0)) };
+        let most = |(chunk, max): (&u64, &Option<u64>)| match max {
+            Some(max) => max.div_ceil((*chunk).max(1)),
+            None => u64::MAX,
+        };
+        let first = counts.iter().map(|_| 0).collect();
+        let last = if index.kind() == ChunkIndexKind::Implicit {
+            // All chunks up to the maximum extent are in the file, but their space counts only in
+            // the extent, as in libhdf5.
+            counts.iter().map(|count| count.saturating_sub(1)).collect() // No count is 0.
+        } else {
+            let most = source.grid.chunk().iter().zip(max_dims).map(most);
+            most.map(|count| count.saturating_sub(1)).collect() // A maximum of 0 has the count 0.
+        };
+        let mut sum = Some(0_u64);
+        index.for_each_in(store, &ChunkBox { first, last }, &mut |_, location| {
+            sum = sum.and_then(|sum| sum.checked_add(location.size));
+            Ok(())
+        })?;
+        Ok(sum)
+    }
+
     /// Returns the stored chunk that contains the element at the coordinates `element`. Looks for
     /// the chunk in the dataset's chunk index. Returns `None` if the chunk is not stored.
     pub(crate) fn at(store: &Store, source: &ChunkedSource, element: &[u64]) -> Result<Option<Self>> {

@@ -3,7 +3,10 @@
 
 use std::thread;
 
-use hyperslab::{Dataset, ErrorKind, ExternalFiles, File, Group, IxDyn, ObjectKind, OpenOptions, Region};
+use hyperslab::{
+    Dataset, ErrorKind, ExternalFiles, File, FileOptions, Group, IxDyn, LibverBounds, ObjectKind,
+    OpenOptions, Region,
+};
 use hyperslab_testkit::fixtures;
 
 fn open(name: &str) -> File {
@@ -127,4 +130,27 @@ fn a_file_image_reads_as_the_file_does() {
     for (ours, theirs) in datasets(&image).iter().zip(datasets(&file)) {
         assert_eq!(ours.read_stored(..).unwrap().bytes(), theirs.read_stored(..).unwrap().bytes());
     }
+}
+
+#[test]
+fn chunks_outside_the_extent_count_as_storage() {
+    let options = FileOptions::new().libver(LibverBounds::EARLIEST);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.h5");
+    let file = options.create(&path).unwrap();
+    let values: Vec<i32> = (0..48).collect();
+    let dataset = file.new_dataset("a").of::<i32>().shape(&[4, 12]).unlimited().chunks(&[2, 3]);
+    dataset.create().unwrap().write(.., &values).unwrap();
+    file.close().unwrap();
+    // Another extent in the dataspace message, as if a program had forgotten to delete chunks.
+    let mut bytes = std::fs::read(&path).unwrap();
+    let dims = [4, 12, u64::MAX].map(u64::to_le_bytes).concat();
+    let at: Vec<usize> = (0..bytes.len() - 24).filter(|at| bytes[*at..*at + 24] == dims).collect();
+    assert_eq!(at.len(), 1);
+    bytes[at[0] + 8] = 6;
+    std::fs::write(&path, bytes).unwrap();
+    let dataset = File::open(&path).unwrap().dataset("a").unwrap();
+    assert_eq!(dataset.shape(), [4, 6]);
+    assert_eq!(dataset.chunks().list().unwrap().len(), 4);
+    assert_eq!(dataset.storage_size().unwrap(), 8 * 24);
 }

@@ -229,11 +229,12 @@ def import_time(library: str) -> float:
 
 
 def peak(library: str, path: str) -> float:
-    """Return the peak memory of a read of a gzip dataset above the array, in MiB, in a new process."""
+    """Return the peak memory of a read of a gzip dataset above the array, in MiB, in a new process of Linux."""
     code = (
-        f"import numpy, resource, {library} as l; f = l.File({path!r}, 'r'); d = f['gzip']; d[0:1, 0:1]\n"
-        "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\na = d[...]\n"
-        "print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024 - a.nbytes / 2**20)"
+        f"import numpy, {library} as l; f = l.File({path!r}, 'r'); d = f['gzip']; d[0:1, 0:1]\n"
+        "open('/proc/self/clear_refs', 'w').write('5')\n"  # The peak begins again.
+        "peak = lambda: int(next(line for line in open('/proc/self/status') if line.startswith('VmHWM')).split()[1])\n"
+        "before = peak()\na = d[...]\nprint((peak() - before) / 1024 - a.nbytes / 2**20)"
     )
     return float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout)
 
@@ -260,6 +261,13 @@ def free_interpreter(library: Any, path: str) -> float:
     with library.File(path, "r") as file:
         beside = with_work(lambda: [file["gzip"][...] for _ in range(5)])
     return beside / alone
+
+
+def free_with_one_thread(path: str) -> float:
+    """Return the speed of a counting thread while hyperslab decodes in one thread: a core is left for the counting thread."""
+    code = f"import sys; sys.path.insert(0, {os.path.dirname(os.path.abspath(__file__))!r})\nimport bench, hyperslab; print(bench.free_interpreter(hyperslab, {path!r}))"
+    environment = {**os.environ, "RAYON_NUM_THREADS": "1"}
+    return float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment).stdout)
 
 
 def measure(repeats: int, found: Calls, rounds: int) -> dict[str, float]:
@@ -313,8 +321,9 @@ def run(choices: argparse.Namespace, folder: str) -> None:
         print(f"\nPeak memory of a read of a gzip dataset, above the array: h5py {memory['h5py']:.0f} MiB, "
               f"hyperslab {memory['hyperslab']:.0f} MiB (bar 64 MiB).")  # fmt: skip
         free = {library.__name__: free_interpreter(library, inputs["path"]) for library in (h5py, hyperslab)}
+        one = free_with_one_thread(inputs["path"])
         print(f"Speed of a counting thread during reads, relative to its speed alone: h5py {free['h5py']:.0%}, "
-              f"hyperslab {free['hyperslab']:.0%} (bar 90 %).")  # fmt: skip
+              f"hyperslab {free['hyperslab']:.0%} on {os.cpu_count()} cores, and {one:.0%} with one thread that decodes (bar 90 %).")  # fmt: skip
     if choices.json:
         with open(choices.json, "w") as file:
             json.dump(rows, file, indent=1)

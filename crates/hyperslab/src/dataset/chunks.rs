@@ -90,6 +90,15 @@ impl<'a> Chunks<'a> {
         })
     }
 
+    /// Returns the sum of the sizes in bytes of all stored chunks, or `None` if the sum does not fit
+    /// in 64 bits.
+    pub(super) fn stored_bytes(&self) -> Result<Option<u64>> {
+        let (source, _reading) = self.source()?;
+        let max_dims = self.dataset.dataspace().max_dims();
+        ChunkInfo::stored_bytes(&self.dataset.object.file().container.store, &source, &max_dims)
+            .map_err(|error| self.dataset.context(error))
+    }
+
     /// Calls `visit` with each stored chunk of the dataset until `visit` breaks. Holds shared
     /// access to the structure of the file during the calls.
     fn walk(&self, visit: &mut dyn FnMut(ChunkInfo) -> ControlFlow<()>) -> Result<()> {

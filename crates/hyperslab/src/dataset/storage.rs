@@ -9,7 +9,8 @@ use crate::{Layout, SpaceStatus};
 
 impl Dataset {
     /// Returns the number of bytes that the dataset's raw data occupies in the file: encoded
-    /// chunks, without the chunk index. External and virtual data count 0.
+    /// chunks, without the chunk index. External and virtual data count 0. Chunks of the chunk
+    /// index that lie outside the extent count too, as in libhdf5.
     ///
     /// ```
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -23,11 +24,7 @@ impl Dataset {
     pub fn storage_size(&self) -> Result<u64> {
         match self.layout() {
             Layout::Compact | Layout::Contiguous { address: Some(_) } => self.open()?.byte_count(),
-            Layout::Chunked(_) => {
-                let mut sum = Some(0_u64);
-                self.chunks().for_each(&mut |chunk| sum = sum.and_then(|sum| sum.checked_add(chunk.size)))?;
-                sum.ok_or_else(|| self.too_many_bytes())
-            }
+            Layout::Chunked(_) => self.chunks().stored_bytes()?.ok_or_else(|| self.too_many_bytes()),
             Layout::Structured => {
                 let mut sum = Some(0_u64);
                 self.sparse()
