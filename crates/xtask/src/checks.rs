@@ -105,7 +105,7 @@ impl Drop for EarlyBuilds {
 fn clippy() -> Result<()> {
     let all = ["clippy", "--workspace", "--all-targets"];
     let deny = ["--", "-D", "warnings"];
-    shell::run(&mut shell::cargo(&[&all[..], &shell::FULL, &deny].concat()))?;
+    shell::run(&mut shell::cargo(&[&all[..], &shell::EVERYTHING, &deny].concat()))?;
     // The build without optional parts has code that no other build has: the errors that name the
     // missing part.
     shell::run(&mut shell::cargo(
@@ -115,7 +115,7 @@ fn clippy() -> Result<()> {
 
 fn doc() -> Result<()> {
     shell::run(
-        shell::cargo(&[&["doc", "--workspace", "--no-deps"], &shell::FULL[..]].concat())
+        shell::cargo(&[&["doc", "--workspace", "--no-deps"], &shell::EVERYTHING[..]].concat())
             .env("RUSTDOCFLAGS", "-D warnings"),
     )
 }

@@ -21,6 +21,10 @@ pub(crate) fn cargo(args: &[&str]) -> Command {
 /// Arguments of `cargo` that select all parts of the command: tables, pictures, the browser.
 pub(crate) const FULL: [&str; 2] = ["--features", "hyperslab-cli/full"];
 
+/// Arguments of `cargo` that select all features that tests and lints of the workspace need. One
+/// set of features for all of them saves builds.
+pub(crate) const EVERYTHING: [&str; 2] = ["--features", "hyperslab-cli/full,hyperslab/sprs"];
+
 /// Builds the `hyperslab` command with all parts into `target/release`.
 pub(crate) fn build_command() -> Result<()> {
     let build = ["build", "--release", "--package", "hyperslab-cli"];

@@ -14,16 +14,16 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     let extra: Vec<&str> = args.iter().map(String::as_str).collect();
     if shell::is_installed("cargo-nextest", &["nextest", "--version"]) {
         let with =
-            [&["nextest", "run", "--workspace", "--no-tests=warn"], &shell::FULL[..], extra.as_slice()]
+            [&["nextest", "run", "--workspace", "--no-tests=warn"], &shell::EVERYTHING[..], extra.as_slice()]
                 .concat();
         shell::run(&mut shell::cargo(&with))?;
     } else {
         println!("cargo-nextest is not installed: running `cargo test`");
         let tests = ["test", "--workspace", "--lib", "--bins", "--tests"];
-        let with = [&tests, &shell::FULL[..], extra.as_slice()].concat();
+        let with = [&tests, &shell::EVERYTHING[..], extra.as_slice()].concat();
         shell::run(&mut shell::cargo(&with))?;
     }
-    shell::run(&mut shell::cargo(&[&["test", "--doc", "--workspace"], &shell::FULL[..]].concat()))?;
+    shell::run(&mut shell::cargo(&[&["test", "--doc", "--workspace"], &shell::EVERYTHING[..]].concat()))?;
     if referee::python().is_none() {
         println!("\nNote: the referee tests (against libhdf5) were skipped, see above.");
     }

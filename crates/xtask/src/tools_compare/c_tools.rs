@@ -17,7 +17,7 @@ const FOLDER: &str = "target/c-tools";
 const RELEASE: &str = "sid";
 const KEYS: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 /// The program that ends a run after this many seconds.
-const SECONDS: &str = "60";
+pub(super) const SECONDS: &str = "60";
 /// The exit status of `timeout` if the time is over.
 pub(super) const TOO_LONG: i32 = 124;
 

@@ -15,6 +15,7 @@ pub(super) enum Class {
     Signal,
     TooLong,
     Unstable,
+    NoFilter,
     CFails,
     HyperslabFails,
     Escapes,
@@ -26,10 +27,11 @@ pub(super) enum Class {
 }
 
 impl Class {
-    pub(super) const ALL: [Self; 11] = [
+    pub(super) const ALL: [Self; 12] = [
         Self::Signal,
         Self::TooLong,
         Self::Unstable,
+        Self::NoFilter,
         Self::CFails,
         Self::HyperslabFails,
         Self::Escapes,
@@ -42,7 +44,7 @@ impl Class {
 
     /// Returns true if the C tool has no stable output to compare with.
     pub(super) fn is_apart(self) -> bool {
-        matches!(self, Self::Signal | Self::TooLong | Self::Unstable)
+        matches!(self, Self::Signal | Self::TooLong | Self::Unstable | Self::NoFilter)
     }
 
     /// Returns a description of the difference and its cause.
@@ -53,8 +55,11 @@ impl Class {
             Self::Unstable => {
                 "the C tool prints memory that it did not initialize, or addresses of its memory (references inside compounds and sequences): a second run with other memory prints another output"
             }
+            Self::NoFilter => {
+                "the C tool cannot read the data, because its build lacks a filter, and hyperslab prints the data"
+            }
             Self::CFails => {
-                "the C tool reports a failure, and hyperslab prints the data: filters that the C build lacks, committed datatypes without a link, files that the C library refuses"
+                "the C tool reports a failure, and hyperslab prints the data: committed datatypes without a link, files that the C library refuses"
             }
             Self::HyperslabFails => {
                 "hyperslab prints its output, and then reports damage of the file that the C tool does not notice"
@@ -80,21 +85,34 @@ impl Class {
 /// Runs both tools. Returns the class of the difference, or `None` for equal output and status.
 pub(super) fn class(call: &Call, folder: &Path, command: &Path, c_tools: &CTools) -> Result<Option<Class>> {
     let c = c_tools.run(call.tool, call.arguments(), folder, Memory::Plain)?;
-    let ours = c_tools::finish(shell::command(command, &[call.tool]).args(call.arguments()), folder)?;
+    if c.status.code() == Some(TOO_LONG) {
+        return Ok(Some(Class::TooLong));
+    }
+    let mut ours = shell::command("timeout", &[c_tools::SECONDS]);
+    let ours = c_tools::finish(ours.arg(command).arg(call.tool).args(call.arguments()), folder)?;
     if is_equal(&c, &ours) {
         return Ok(None);
     }
     if c.status.code().is_none() {
         return Ok(Some(Class::Signal));
     }
-    if c.status.code() == Some(TOO_LONG) {
-        return Ok(Some(Class::TooLong));
-    }
     let again = c_tools.run(call.tool, call.arguments(), folder, Memory::Other)?;
     if !is_equal(&c, &again) {
         return Ok(Some(Class::Unstable));
     }
+    if c.status.code() != ours.status.code() && lacks_filter(call, folder, c_tools)? {
+        return Ok(Some(Class::NoFilter));
+    }
     Ok(Some(stable(call.tool, [&c, &ours])))
+}
+
+/// Returns true if the C tool reports that a filter is missing. `h5dump` reports the error stack of
+/// the C library only if an option requests it.
+fn lacks_filter(call: &Call, folder: &Path, c_tools: &CTools) -> Result<bool> {
+    let arguments = std::iter::once("--enable-error-stack").chain(call.arguments());
+    let said = c_tools.run(call.tool, arguments, folder, Memory::Plain)?.stderr;
+    let said = String::from_utf8_lossy(&said);
+    Ok(["is not registered", "filter plugin", "required filter"].iter().any(|text| said.contains(text)))
 }
 
 fn is_equal(one: &Output, other: &Output) -> bool {
