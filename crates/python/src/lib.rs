@@ -12,6 +12,7 @@ mod file;
 mod group;
 mod object;
 mod process;
+mod progress;
 mod reference;
 mod selection;
 mod types;
@@ -34,6 +35,8 @@ mod _hyperslab {
     use crate::object::Object;
     #[pymodule_export]
     use crate::process::{after_fork, close_all, filters_available, is_hdf5, open_files};
+    #[pymodule_export]
+    use crate::progress::set_progress;
     #[pymodule_export]
     use crate::reference::{Reference, RegionReference};
     #[pymodule_export]

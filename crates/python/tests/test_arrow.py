@@ -97,3 +97,12 @@ def test_pandas(path: Path) -> None:
     with hyperslab.File(path) as f:
         pandas.testing.assert_frame_equal(arrow.to_pandas(f["d"]), frame)
         pandas.testing.assert_frame_equal(arrow.to_pandas(f["d"], columns=["b"]), frame[["b"]])
+
+
+def test_datasets_are_arrow_streams(path: Path) -> None:
+    rows = np.array([(1, 2.5), (3, 4.5)], dtype=[("n", "i4"), ("x", "f8")])
+    with hyperslab.File(path, "w") as f:
+        f["table"] = rows
+        f["plain"] = np.arange(3)
+        assert pa.table(f["table"]).to_pydict() == {"n": [1, 3], "x": [2.5, 4.5]}
+        assert pa.table(f["plain"]).to_pydict() == {"plain": [0, 1, 2]}

@@ -42,6 +42,7 @@ from ._file import File
 from ._group import Group
 from ._hyperslab import Reference, RegionReference, is_hdf5
 from ._links import ExternalLink, HardLink, SoftLink
+from ._progress import progress
 from ._selections import MultiBlockSlice
 from ._virtual import UNLIMITED, VirtualLayout, VirtualSource
 from .low._complex import check_complex_dtype, complex_compat_dtype
@@ -56,7 +57,7 @@ __all__ = [
     "HardLink", "MultiBlockSlice", "Reference", "RegionReference", "SoftLink", "VirtualLayout", "VirtualSource",
     "check_dtype", "check_enum_dtype", "check_opaque_dtype", "check_ref_dtype", "check_string_dtype",
     "check_complex_dtype", "check_vlen_dtype", "complex_compat_dtype", "enum_dtype", "filters", "get_config", "h5", "h5a", "h5ac", "h5d", "h5ds", "h5f", "h5fd", "h5g", "h5i",
-    "h5l", "h5o", "h5p", "h5pl", "h5r", "h5s", "h5t", "h5z", "is_hdf5", "opaque_dtype", "ref_dtype",
+    "h5l", "h5o", "h5p", "h5pl", "h5r", "h5s", "h5t", "h5z", "is_hdf5", "opaque_dtype", "progress", "ref_dtype",
     "register_driver", "registered_drivers", "regionref_dtype", "special_dtype", "string_dtype",
     "unregister_driver", "version", "vlen_dtype",
 ]  # fmt: skip

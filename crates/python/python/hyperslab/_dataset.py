@@ -143,6 +143,12 @@ class Dataset(HLObject):
         array = self._handle.read(core.Selection.all(shape), self.dtype if dtype is None else np.dtype(dtype))
         return array  # type: ignore[no-any-return]
 
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """Export compounds as a stream of Arrow record batches: ``polars.DataFrame(dataset)`` and ``pyarrow.table(dataset)`` work."""
+        from .arrow import Stream
+
+        return Stream(self).__arrow_c_stream__(requested_schema)
+
     # ------------------------------------------------------------ views
 
     def astype(self, dtype: Any) -> AsTypeView:

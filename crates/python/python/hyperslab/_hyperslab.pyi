@@ -37,6 +37,9 @@ def close_all() -> None:
 def after_fork() -> None:
     """Mark this process as a fork: inherited writable files refuse all access from now on."""
 
+def set_progress(report: Any) -> Any:
+    """Set the function that gets reports of reads and writes of this thread; return the function before."""
+
 def set_strict(yes: bool) -> None:
     """Set whether subscripts that h5py refuses are errors: lists in another order than ascending, several
     lists, and negative steps."""

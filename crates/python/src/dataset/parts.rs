@@ -1,16 +1,15 @@
-//! Long reads in parts. Between parts the interpreter handles signals, such as Ctrl-C.
+//! Long reads and writes in parts. Between the parts of a read the interpreter handles signals, such
+//! as Ctrl-C. Between all parts, the progress is reported.
 
 use hyperslab::{Hyperslab, RegularHyperslab, Selection as Facade};
 use hyperslab_exact::{to_u64, to_usize};
 use pyo3::prelude::*;
 
 use crate::errors::OrRaise;
+use crate::progress;
 use crate::selection::Selection;
 
-/// The smallest size of a part in bytes.
-pub(super) const MIN_PART_BYTES: usize = 64 << 20;
-
-/// The parts of a read of a box of elements: ranges of coordinates in one dimension, of whole
+/// The parts of a read or write of a box of elements: ranges of coordinates in one dimension, of whole
 /// chunks each.
 #[derive(Debug)]
 pub(super) struct Parts {
@@ -40,7 +39,8 @@ impl Parts {
         selection: &Selection,
         length: usize,
     ) -> PyResult<Option<Self>> {
-        if length <= MIN_PART_BYTES || !selection.is_plain() {
+        let part_bytes = progress::part_bytes(length);
+        if length <= part_bytes || !selection.is_plain() {
             return Ok(None);
         }
         let region = selection.facade().as_region(selection.dims()).map_err(Into::into).or_raise()?;
@@ -52,7 +52,7 @@ impl Parts {
         let chunk = dataset.chunking().and_then(|chunking| chunking.shape.get(axis).copied());
         let chunk = chunk.unwrap_or(1).max(1);
         let bytes = (to_u64(length) / count).max(1);
-        let step = to_u64(MIN_PART_BYTES).div_ceil(bytes).next_multiple_of(chunk);
+        let step = to_u64(part_bytes).div_ceil(bytes).next_multiple_of(chunk);
         let end = start.saturating_add(*count);
         let (next, count) = (*start, region.count.to_vec());
         Ok(Some(Self { start: region.start.to_vec(), count, axis, chunk, step, bytes, next, end }))

@@ -9,6 +9,7 @@ use super::{Dataset, sizes};
 use crate::elements::{self, Form, memory};
 use crate::errors::OrRaise;
 use crate::process::in_pool;
+use crate::progress;
 use crate::selection::{Selection, Wanted};
 
 impl Dataset {
@@ -66,8 +67,10 @@ fn read_plain(
     let read = |wanted: Wanted<'_>, bytes: &mut [u8]| {
         py.detach(|| in_pool(|| facade.read_bytes(wanted, &form.memory, bytes))).or_raise()
     };
-    let Some(parts) = Parts::of(facade, selection, target.len())? else {
-        return read(selection.wanted(), target);
+    let all = target.len();
+    let Some(parts) = Parts::of(facade, selection, all)? else {
+        read(selection.wanted(), target)?;
+        return progress::report(py, all, all);
     };
     let mut rest = target;
     for (part, length) in parts {
@@ -75,6 +78,7 @@ fn read_plain(
         read(Wanted::Selection(&part), bytes)?;
         py.check_signals()?;
         rest = after;
+        progress::report(py, all - rest.len(), all)?;
     }
     Ok(())
 }

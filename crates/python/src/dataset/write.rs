@@ -4,11 +4,13 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
+use super::parts::Parts;
 use super::subscript::{as_array, kind_of, length, shape_of};
 use super::{Dataset, sizes};
 use crate::elements::{Encoded, Form, memory};
 use crate::errors::OrRaise;
 use crate::process::in_pool;
+use crate::progress;
 use crate::selection::{Selection, Wanted};
 
 /// The size of a broadcast array from which a write goes by parts, in bytes.
@@ -42,6 +44,9 @@ impl Dataset {
         }
         let array = broadcast(array, selection.result(), &inner)?;
         let array = as_array(&array, None)?;
+        if form.is_plain() && progress::is_wanted() {
+            return write_reported(py, &facade, selection, &form, memory::bytes(&array)?);
+        }
         write_form(py, &facade, selection.wanted(), &form, &array)
     }
 
@@ -87,6 +92,32 @@ impl Dataset {
         })
         .or_raise()
     }
+}
+
+/// Writes the elements of a C-contiguous array to the selected elements, and reports the progress.
+fn write_reported(
+    py: Python<'_>,
+    facade: &hyperslab::Dataset,
+    selection: &Selection,
+    form: &Form,
+    bytes: &[u8],
+) -> PyResult<()> {
+    let write = |wanted: Wanted<'_>, bytes: &[u8]| {
+        py.detach(|| in_pool(|| facade.write_bytes(wanted, &form.memory, bytes))).or_raise()
+    };
+    let all = bytes.len();
+    let Some(parts) = Parts::of(facade, selection, all)? else {
+        write(selection.wanted(), bytes)?;
+        return progress::report(py, all, all);
+    };
+    let mut rest = bytes;
+    for (part, length) in parts {
+        let Some((bytes, after)) = rest.split_at_checked(length) else { break };
+        write(Wanted::Selection(&part), bytes)?;
+        rest = after;
+        progress::report(py, all - rest.len(), all)?;
+    }
+    Ok(())
 }
 
 /// Writes the elements of a C-contiguous array to the selected elements.
