@@ -10,6 +10,7 @@ mod datatype;
 mod display;
 mod element;
 mod fixed_text;
+mod memory_size;
 mod native;
 mod numeric;
 mod predicates;

@@ -13,7 +13,6 @@ pub(crate) use from_numpy::from_dtype;
 pub(crate) use to_numpy::{dtype_class, to_dtype};
 
 use crate::errors::OrRaise;
-use to_numpy::{memory_offset, memory_size};
 
 /// An HDF5 datatype.
 #[pyclass(frozen, module = "hyperslab._hyperslab")]
@@ -58,14 +57,14 @@ impl Type {
     #[getter]
     fn memory_size(&self) -> u32 {
         // Members that overlap have no other places in memory.
-        memory_size(&self.datatype).unwrap_or(self.datatype.size)
+        self.datatype.memory_size().unwrap_or(self.datatype.size)
     }
 
     /// Returns the offset in bytes that a member of the compound at the stored `offset` has for
     /// the functions of libhdf5.
     fn memory_offset(&self, offset: u32) -> u32 {
         match &self.datatype.class {
-            DatatypeClass::Compound(compound) => memory_offset(&compound.members, offset).unwrap_or(offset),
+            DatatypeClass::Compound(compound) => compound.memory_offset(offset).unwrap_or(offset),
             _ => offset,
         }
     }

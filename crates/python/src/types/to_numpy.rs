@@ -1,7 +1,7 @@
 //! NumPy dtypes of HDF5 datatypes.
 
 use hyperslab::datatype::{
-    ByteOrder, FixedPoint, FloatOrder, FloatingPoint, Member, Reference, ReferenceKind, VariableLengthKind,
+    ByteOrder, FixedPoint, FloatOrder, FloatingPoint, Reference, ReferenceKind, VariableLengthKind,
 };
 use hyperslab::{CharacterSet, Datatype, DatatypeClass};
 use pyo3::exceptions::PyTypeError;
@@ -10,9 +10,6 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyString};
 
 use crate::reference;
-
-/// The size in bytes of a variable-length string in memory.
-const POINTER_BYTES: u32 = 8;
 
 /// Returns the NumPy dtype of the elements of a datatype in memory. Metadata of the dtype describe
 /// datatypes that NumPy lacks.
@@ -192,10 +189,10 @@ fn compound<'py>(py: Python<'py>, datatype: &Datatype) -> PyResult<Bound<'py, Py
     for member in &compound.members {
         names.push(text_of(&member.name));
         formats.push(to_dtype(py, &member.datatype)?);
-        offsets.push(memory_offset(&compound.members, member.offset));
+        offsets.push(compound.memory_offset(member.offset));
     }
     let sizes = formats.iter().map(|format| format.getattr("itemsize")?.extract());
-    let places = placed(offsets, &sizes.collect::<PyResult<Vec<u32>>>()?, memory_size(datatype));
+    let places = placed(offsets, &sizes.collect::<PyResult<Vec<u32>>>()?, datatype.memory_size());
     let dict = PyDict::new(py);
     dict.set_item("names", names)?;
     dict.set_item("formats", formats)?;
@@ -221,32 +218,6 @@ fn placed(offsets: Vec<Option<u32>>, sizes: &[u32], itemsize: Option<u32>) -> Op
         end = offset.checked_add(size)?;
     }
     (end <= itemsize).then_some((offsets, itemsize))
-}
-
-/// Returns the size in bytes that libhdf5 gives an element in memory, where a variable-length
-/// string is a pointer: the dtypes of h5py have these sizes. Returns `None` if the members of a
-/// compound overlap.
-pub(super) fn memory_size(datatype: &Datatype) -> Option<u32> {
-    match &datatype.class {
-        DatatypeClass::VariableLength(variable) => match variable.kind {
-            VariableLengthKind::String { .. } => Some(POINTER_BYTES),
-            VariableLengthKind::Sequence => Some(datatype.size),
-        },
-        DatatypeClass::Array(array) => {
-            datatype.size.checked_div(array.base.size)?.checked_mul(memory_size(&array.base)?)
-        }
-        DatatypeClass::Compound(compound) => memory_offset(&compound.members, datatype.size),
-        _ => Some(datatype.size),
-    }
-}
-
-/// Returns the offset in memory of the byte at `offset` in the stored compound with the members
-/// `members`.
-pub(super) fn memory_offset(members: &[Member], offset: u32) -> Option<u32> {
-    let mut before = members.iter().filter(|member| member.offset < offset);
-    before.try_fold(offset, |place, member| {
-        place.checked_add(memory_size(&member.datatype)?)?.checked_sub(member.datatype.size)
-    })
 }
 
 fn reference_dtype(py: Python<'_>, kind: Reference) -> PyResult<Bound<'_, PyAny>> {

@@ -1,7 +1,6 @@
 //! The storage properties of a dataset in the output of h5dump (`-p`).
 
 use anyhow::{Context as _, Result};
-use hyperslab::datatype::VariableLengthKind;
 use hyperslab::{AllocationTime, Dataset, Datatype, DatatypeClass, FillStatus, FillTime, FilterInfo, Layout};
 use hyperslab_exact::sum;
 
@@ -88,7 +87,9 @@ impl Dump<'_> {
             Layout::Chunked(chunking) => {
                 self.line(inside, &format!("CHUNKED {}", list(&chunking.shape)))?;
                 let size = dataset.storage_size()?;
-                let plain = u128::from(dataset.size()?) * u128::from(in_memory(dataset.datatype()));
+                // Members that overlap have no other size in memory.
+                let in_memory = dataset.datatype().memory_size().unwrap_or(dataset.datatype().size);
+                let plain = u128::from(dataset.size()?) * u128::from(in_memory);
                 let ratio = if dataset.filters().is_empty() {
                     String::new()
                 } else {
@@ -179,18 +180,6 @@ impl Dump<'_> {
         self.line(inside, &format!("VALUE  {value}"))?;
         self.line(indent, "}")?;
         Ok(())
-    }
-}
-
-/// Returns the size of an element in the memory of a C program. There, a variable-length string is
-/// a pointer.
-fn in_memory(datatype: &Datatype) -> u64 {
-    match &datatype.class {
-        DatatypeClass::VariableLength(variable) => match variable.kind {
-            VariableLengthKind::String { .. } => 8,
-            VariableLengthKind::Sequence => 16,
-        },
-        _ => u64::from(datatype.size),
     }
 }
 
