@@ -249,8 +249,8 @@ impl ChunkInfo {
         })
     }
 
-    /// Returns the sum of the sizes in bytes of all stored chunks, or `None` if the sum does not fit
-    /// in 64 bits. Counts chunks outside the extent too, up to the maximum extent `max_dims`.
+    /// Returns the sum of the sizes in bytes of all stored chunks, or `None` if the sum does not
+    /// fit in 64 bits. Counts chunks outside the extent too, up to the maximum extent `max_dims`.
     pub(crate) fn stored_bytes(
         store: &Store,
         source: &ChunkedSource,
@@ -266,10 +266,10 @@ impl ChunkInfo {
         let last = if index.kind() == ChunkIndexKind::Implicit {
             // All chunks up to the maximum extent are in the file, but their space counts only in
             // the extent, as in libhdf5.
-            counts.iter().map(|count| count.saturating_sub(1)).collect() // No count is 0.
+            counts.iter().map(|count| (*count).max(1) - 1).collect()
         } else {
             let most = source.grid.chunk().iter().zip(max_dims).map(most);
-            most.map(|count| count.saturating_sub(1)).collect() // A maximum of 0 has the count 0.
+            most.map(|count| count.max(1) - 1).collect()
         };
         let mut sum = Some(0_u64);
         index.for_each_in(store, &ChunkBox { first, last }, &mut |_, location| {

@@ -90,8 +90,8 @@ impl<'a> Chunks<'a> {
         })
     }
 
-    /// Returns the sum of the sizes in bytes of all stored chunks, or `None` if the sum does not fit
-    /// in 64 bits.
+    /// Returns the sum of the sizes in bytes of all stored chunks, or `None` if the sum does not
+    /// fit in 64 bits.
     pub(super) fn stored_bytes(&self) -> Result<Option<u64>> {
         let (source, _reading) = self.source()?;
         let max_dims = self.dataset.dataspace().max_dims();

@@ -1,5 +1,5 @@
-//! Long reads and writes in parts. Between the parts of a read the interpreter handles signals, such
-//! as Ctrl-C. Between all parts, the progress is reported.
+//! Long reads and writes in parts. Between the parts of a read the interpreter handles signals,
+//! such as Ctrl-C. Between all parts, the progress is reported.
 
 use hyperslab::{Hyperslab, RegularHyperslab, Selection as Facade};
 use hyperslab_exact::{to_u64, to_usize};
@@ -9,8 +9,8 @@ use crate::errors::OrRaise;
 use crate::progress;
 use crate::selection::Selection;
 
-/// The parts of a read or write of a box of elements: ranges of coordinates in one dimension, of whole
-/// chunks each.
+/// The parts of a read or write of a box of elements: ranges of coordinates in one dimension, of
+/// whole chunks each.
 #[derive(Debug)]
 pub(super) struct Parts {
     start: Vec<u64>,

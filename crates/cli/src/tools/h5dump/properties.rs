@@ -1,7 +1,7 @@
 //! The storage properties of a dataset in the output of h5dump (`-p`).
 
 use anyhow::{Context as _, Result};
-use hyperslab::{AllocationTime, Dataset, Datatype, DatatypeClass, FillStatus, FillTime, FilterInfo, Layout};
+use hyperslab::{AllocationTime, Dataset, FillStatus, FillTime, FilterInfo, Layout};
 use hyperslab_exact::sum;
 
 use super::Dump;

@@ -28,7 +28,8 @@ use crate::error::{Error, Result};
 use crate::index::btree_v1;
 use crate::index::local_heap::LocalHeap;
 
-/// Largest number of bytes of names for which a walk keeps the nodes of a symbol table in the cache.
+/// Largest number of bytes of names for which a walk keeps the nodes of a symbol table in the
+/// cache.
 const MAX_KEPT_NAME_BYTES: u64 = 1 << 18;
 
 /// Calls `visit` for each link of a group's symbol table, in ascending order of the bytes of the
