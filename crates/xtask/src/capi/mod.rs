@@ -2,8 +2,10 @@
 //! shared libraries, the headers, and the files by which pkg-config, CMake and makefiles find them.
 //! A copy of the folder works at any place.
 
+mod clients;
 mod installed;
 mod older;
+mod package;
 mod prefix;
 
 use std::path::PathBuf;
@@ -27,6 +29,12 @@ struct Request {
     library: Option<PathBuf>,
     /// True for the library of the interface of HDF5 1.10 as well.
     older: bool,
+    /// True for an archive and a Debian package of the prefix.
+    package: bool,
+    /// True to run programs of Debian 12 on the library.
+    debian: bool,
+    /// True to run Python wheels on the library.
+    wheels: bool,
 }
 
 /// Builds the library, or takes a built one, writes the prefix, and tries it with a C program.
@@ -34,7 +42,18 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     let request = parse(args)?;
     let prefix = write_prefix(&request)?;
     println!("{}", prefix.folder.display());
-    installed::check(&prefix.folder)
+    installed::check(&prefix.folder)?;
+    if request.package {
+        package::run(&prefix)?;
+    }
+    if request.debian {
+        clients::debian(&prefix.folder)?;
+    }
+    if request.wheels {
+        clients::wheels(&prefix.folder)?;
+        clients::guide(&prefix.folder)?;
+    }
+    Ok(())
 }
 
 fn parse(args: &[String]) -> Result<Request> {
@@ -44,8 +63,13 @@ fn parse(args: &[String]) -> Result<Request> {
         match (arg.as_str(), rest.len()) {
             ("--debug", _) => request.debug = true,
             ("--hdf5-1-10", _) => request.older = true,
+            ("--wheels", _) => request.wheels = true,
+            ("--debian", _) => (request.debian, request.older) = (true, true),
+            ("--package", _) => (request.package, request.older) = (true, true),
             ("--library", 1..) => request.library = rest.next().map(PathBuf::from),
-            _ => bail!("cargo xtask capi [--debug | --library FILE] [--hdf5-1-10]"),
+            _ => bail!(
+                "cargo xtask capi [--debug | --library FILE] [--hdf5-1-10] [--package] [--debian] [--wheels]"
+            ),
         }
     }
     Ok(request)

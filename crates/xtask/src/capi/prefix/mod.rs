@@ -191,7 +191,7 @@ fn make_program(path: &Path) -> Result<()> {
 }
 
 #[cfg(unix)]
-fn link_to(target: &str, link: &Path) -> Result<()> {
+pub(super) fn link_to(target: impl AsRef<Path>, link: &Path) -> Result<()> {
     Ok(std::os::unix::fs::symlink(target, link)?)
 }
 
@@ -202,8 +202,8 @@ fn make_program(_: &Path) -> Result<()> {
 
 /// Copies instead, because links need a privilege.
 #[cfg(not(unix))]
-fn link_to(target: &str, link: &Path) -> Result<()> {
-    fs::copy(link.with_file_name(target), link)?;
+pub(super) fn link_to(target: impl AsRef<Path>, link: &Path) -> Result<()> {
+    fs::copy(link.with_file_name(target.as_ref()), link)?;
     Ok(())
 }
 
