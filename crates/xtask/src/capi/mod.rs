@@ -102,6 +102,11 @@ pub(crate) fn build_release() -> Result<PathBuf> {
     build(&[], &["--release"], "release")
 }
 
+/// Builds the library of the interface of HDF5 1.10 with optimization. Returns its file.
+pub(crate) fn build_older_release() -> Result<PathBuf> {
+    older::build(true)
+}
+
 /// Builds the library and other packages. Returns the file of the library.
 fn build(others: &[&str], options: &[&str], profile: &str) -> Result<PathBuf> {
     let packages: Vec<&str> = [PACKAGE].iter().chain(others).flat_map(|name| ["--package", name]).collect();
