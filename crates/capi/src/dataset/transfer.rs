@@ -77,7 +77,7 @@ fn file_selection(space: &CSpace, extent: &Dataspace) -> Outcome<Selection> {
     }
     match extent {
         Dataspace::Simple(simple) => Ok(match (effective(space)?.into_owned(), &space.extent) {
-            // All elements of the given dataspace, whose dimensions may be earlier ones of the dataset.
+            // All elements of the given dataspace. The dataset may have other dimensions by now.
             (Selection::All, Dataspace::Simple(given)) if given.dims != simple.dims => {
                 let start = vec![0; given.dims.len()];
                 Selection::Hyperslab(Hyperslab::Regular(RegularHyperslab::region(&start, &given.dims)))

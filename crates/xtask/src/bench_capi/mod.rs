@@ -1,5 +1,6 @@
 //! `cargo xtask bench-capi`: workloads of h5py over the C interface of hyperslab, and over the
-//! libhdf5 that h5py brings; with `--clients`, workloads of PyTables and netCDF4-python. Both run in turns, each time in a new process.
+//! libhdf5 that h5py brings. `--clients` runs workloads of PyTables and netCDF4-python. Both
+//! libraries run in turns, each time in a new process.
 
 mod clients;
 mod report;

@@ -63,7 +63,7 @@ fn parse(args: &[String]) -> Result<Request> {
         match (arg.as_str(), rest.len()) {
             ("--debug", _) => request.debug = true,
             ("--hdf5-1-10", _) => request.older = true,
-            ("--wheels", _) => request.wheels = true,
+            ("--wheels", _) => (request.wheels, request.older) = (true, true),
             ("--debian", _) => (request.debian, request.older) = (true, true),
             ("--package", _) => (request.package, request.older) = (true, true),
             ("--library", 1..) => request.library = rest.next().map(PathBuf::from),

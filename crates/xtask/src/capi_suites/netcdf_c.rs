@@ -1,5 +1,5 @@
-//! The tests of netCDF-C that use HDF5, compiled for Debian's C library and run on the library of the
-//! interface of HDF5 1.10.
+//! The tests of netCDF-C that use HDF5. They are compiled for Debian's C library, and run on the
+//! library of the interface of HDF5 1.10.
 
 use std::path::Path;
 
@@ -33,14 +33,16 @@ pub(super) fn run(library: &Path) -> Result<Value> {
 fn results(text: &str) -> Value {
     let mut tests = Map::new();
     for line in text.lines() {
-        match line.split_once(' ') {
-            Some(("PASS", id)) => drop(tests.insert(id.to_owned(), json!({"r": "passed"}))),
-            Some(("FAIL" | "ERROR" | "SKIP", id)) => {
-                drop(tests.insert(id.to_owned(), json!({"r": "failed"})))
+        let (result, id) = match line.split_once(' ') {
+            Some(("PASS", id)) => ("passed", id),
+            Some(("FAIL" | "ERROR" | "SKIP", id)) => ("failed", id),
+            Some(_) => {
+                println!("{line}");
+                continue;
             }
-            Some(_) => println!("{line}"),
-            None => {}
-        }
+            None => continue,
+        };
+        tests.insert(id.to_owned(), json!({"r": result}));
     }
     let proved = if text.lines().any(|line| line == "PROVED") { "yes" } else { "NO" };
     let missing = TESTS.saturating_sub(tests.len()); // More tests than known are none missing.
