@@ -82,21 +82,30 @@ pub enum IdKind {
     Datatype = 3,
     Dataspace = 4,
     Dataset = 5,
-    Map = 6,
-    Attribute = 7,
+    Map = kind(6, 123),
+    Attribute = kind(7, 6),
     Driver = 8,
-    Connector = 9,
-    PropertyClass = 10,
-    PropertyList = 11,
-    ErrorClass = 12,
-    ErrorMessage = 13,
-    ErrorStack = 14,
-    SelectionIterator = 15,
-    EventSet = 16,
+    Connector = kind(9, 124),
+    PropertyClass = kind(10, 9),
+    PropertyList = kind(11, 10),
+    ErrorClass = kind(12, 11),
+    ErrorMessage = kind(13, 12),
+    ErrorStack = kind(14, 13),
+    SelectionIterator = kind(15, 125),
+    EventSet = kind(16, 126),
+}
+
+/// Returns the number of a kind of identifiers: HDF5 1.12 gave new numbers to some kinds. The kinds
+/// that HDF5 1.10 does not have get the largest numbers there.
+const fn kind(since_1_12: isize, in_1_10: isize) -> isize {
+    if cfg!(feature = "hdf5-1-10") { in_1_10 } else { since_1_12 }
 }
 
 /// The number of the first identifier kind that users register.
-pub const FIRST_USER_KIND: c_int = 17;
+pub const FIRST_USER_KIND: c_int = if cfg!(feature = "hdf5-1-10") { 14 } else { 17 };
+/// The largest number of an identifier kind that users register. An identifier has seven bits for
+/// the kind.
+pub const LAST_USER_KIND: c_int = if cfg!(feature = "hdf5-1-10") { 122 } else { 126 };
 
 /// The order in which an iteration visits links or attributes (`H5_iter_order_t`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

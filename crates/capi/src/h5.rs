@@ -9,9 +9,12 @@ use crate::memory;
 use crate::pointer::Out;
 
 /// The version of the HDF5 C interface that hyperslab implements: major, minor, release.
-pub const VERSION: (c_uint, c_uint, c_uint) = (2, 2, 0);
+pub const VERSION: (c_uint, c_uint, c_uint) = if IS_1_10 { (1, 10, 8) } else { (2, 2, 0) };
 /// The version of the HDF5 C interface that hyperslab implements, as text.
-pub const VERSION_TEXT: &str = "2.2.0";
+pub const VERSION_TEXT: &str = if IS_1_10 { "1.10.8" } else { "2.2.0" };
+
+/// True if the library has the interface of HDF5 1.10, for programs that were linked with it.
+pub const IS_1_10: bool = cfg!(feature = "hdf5-1-10");
 
 export! {
     /// Starts the HDF5 library. Other functions also start it, so this call is optional.

@@ -101,6 +101,10 @@ fn write(attribute_id: hid_t, type_id: hid_t, buffer: Data) -> Outcome<()> {
     let form = handle.form()?;
     let in_file = &form.datatype;
     let count = hyperslab_exact::to_usize(form.dataspace.element_count().unwrap_or(0))?; // It was stored.
+    if count == 0 {
+        // Without elements, no conversion is needed: the datatypes may be any.
+        return Ok(());
+    }
     let bytes = buffer.bytes(crate::dataset::elements::bytes(count, memory.size as usize)?, "buffer")?;
     let rules = Rules::of(H5P_DEFAULT)?.in_file(&handle.location.shared);
     let in_memory = match references::apply(&memory, in_file) {

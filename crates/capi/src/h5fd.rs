@@ -33,7 +33,7 @@ export! {
             return Err(Failure::bad_value("null class pointer is disallowed"));
         }
         let class = crate::memory::driver_class(class.pointer());
-        if class.version != 1 {
+        if !class.has_known_version() {
             return Err(Failure::new(codes::VFL, codes::VERSION, "wrong file driver version #"));
         }
         let complete = class.open.is_some()

@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_uint, c_void};
 use std::sync::Arc;
 
 use crate::call_user;
-use crate::ctypes::{H5I_INVALID_HID, IdKind, herr_t, hid_t, hsize_t, htri_t};
+use crate::ctypes::{FIRST_USER_KIND, H5I_INVALID_HID, IdKind, herr_t, hid_t, hsize_t, htri_t};
 use crate::error::{Because, Failure, Outcome, codes};
 use crate::export;
 use crate::file::{FileHandle, closing, location};
@@ -28,7 +28,7 @@ fn bad_id() -> Failure {
 
 /// Checks that a number is the number of an identifier kind that a user registered.
 fn user_kind(kind: c_int) -> Outcome<c_int> {
-    if kind <= IdKind::EventSet as c_int {
+    if kind < FIRST_USER_KIND {
         return Err(Failure::new(codes::ID, codes::BADGROUP, "the kind of identifiers is not user-defined"));
     }
     id::user::find(kind)
@@ -156,7 +156,7 @@ export! {
 
     /// Stores in `count` the number of identifiers of a given kind.
     fn H5Inmembers(kind: c_int, count: Out<hsize_t>) -> herr_t {
-        if kind >= crate::ctypes::FIRST_USER_KIND {
+        if kind >= FIRST_USER_KIND {
             user_kind(kind)?;
         }
         count.put(hyperslab_exact::to_u64(id::count(kind)));
@@ -165,7 +165,7 @@ export! {
 
     /// Returns whether a user-defined kind of identifiers exists.
     fn H5Itype_exists(kind: c_int) -> htri_t {
-        if kind <= IdKind::EventSet as c_int {
+        if kind < FIRST_USER_KIND {
             return Err(Failure::bad_value("the identifier type is a type of the library, not a type that the program registered"));
         }
         Ok(htri_t::from(id::user::find(kind).is_some()))
@@ -286,7 +286,7 @@ export! {
     /// returns a nonzero value.
     fn H5Iiterate(kind: c_int, function: Option<Visit>, data: *mut c_void) -> herr_t {
         let function = function.ok_or_else(|| Failure::bad_value("the callback function is null"))?;
-        if kind > IdKind::EventSet as c_int {
+        if kind >= FIRST_USER_KIND {
             user_kind(kind)?;
         }
         for (id, _) in id::list(kind) {

@@ -151,7 +151,7 @@ export! {
             4 => driver::find(s::MULTI_DRIVER).ok(),
             5 => driver::find(s::STDIO_DRIVER).ok(),
             14 => driver::find(s::ONION_DRIVER).ok(),
-            value => find_user(|class| class.value == value),
+            value => find_user(|class| class.number() == Some(value)),
         };
         choose_with_text(plist_id, driver, driver_config)
     }

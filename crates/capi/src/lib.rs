@@ -83,6 +83,8 @@ pub mod id;
 pub mod init;
 pub mod memory;
 pub mod not_yet;
+#[cfg(feature = "hdf5-1-10")]
+pub mod older;
 pub mod plist;
 pub mod pointer;
 pub mod space;

@@ -41,6 +41,17 @@ fn compiled(name: &str, folder: &Path) -> Option<PathBuf> {
 }
 
 #[test]
+fn functions_work_at_the_exit_of_a_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(program) = compiled("at_exit.c", folder.path()) else { return };
+    let file = folder.path().join("at_exit.h5");
+    let output = Command::new(program).arg(&file).env("LD_LIBRARY_PATH", folder.path()).output().unwrap();
+    assert!(output.status.success(), "{}: {}", output.status, String::from_utf8_lossy(&output.stderr));
+    let file = hyperslab::File::open(&file).unwrap();
+    assert_eq!(file.dataset("x").unwrap().read_scalar::<i32>(..).unwrap(), 7);
+}
+
+#[test]
 fn a_program_of_the_first_interface_creates_writes_reads_and_extends_datasets() {
     let folder = tempfile::tempdir().unwrap();
     let Some(program) = compiled("datasets.c", folder.path()) else { return };

@@ -20,6 +20,7 @@ const GROUPS: &[(&str, &[&str])] = &[
         "Tools of the C library",
         &["h5clear", "h5copy", "h5diff", "h5dump", "h5ls", "h5mkgrp", "h5repack", "h5stat"],
     ),
+    ("Programs of the C library", &["adopt"]),
     ("Shell", &["completions", "man"]),
 ];
 

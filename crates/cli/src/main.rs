@@ -1,6 +1,7 @@
 //! The `hyperslab` command line program.
 #![forbid(unsafe_code)]
 
+mod adopt;
 mod attributes;
 mod bench_file;
 mod browse;
@@ -110,6 +111,8 @@ enum Command {
     Digest(digest::DigestArguments),
     /// Verify every block, checksum, count and reference of files
     Check(check::CheckArguments),
+    /// Put hyperslab's library in the place of the libhdf5 of a Python wheel
+    Adopt(adopt::AdoptArguments),
     /// Print the script with which a shell completes commands, files and paths inside files
     Completions(shell::CompletionsArguments),
     /// Write the manual pages
@@ -161,6 +164,7 @@ fn main() -> ExitCode {
         Command::Diff(arguments) => diff::run(arguments),
         Command::BenchFile(arguments) => bench_file::run(arguments),
         Command::Digest(arguments) => digest::run(arguments).map(|()| ExitCode::SUCCESS),
+        Command::Adopt(arguments) => adopt::run(arguments).map(|()| ExitCode::SUCCESS),
         Command::Completions(arguments) => shell::completions(arguments).map(|()| ExitCode::SUCCESS),
         Command::Man(arguments) => shell::man(arguments).map(|()| ExitCode::SUCCESS),
         Command::Tool(call) => call.run(),

@@ -126,7 +126,7 @@ const TASKS: &[(&str, Task, &str)] = &[
     (
         "bench-capi",
         bench_capi::run,
-        "workloads of h5py over the C interface, compared with its libhdf5 [ROUNDS, default 5] [WORKLOAD…] [--library FILE] [--update: into docs/benchmarks.md]",
+        "workloads of h5py over the C interface, compared with its libhdf5 [ROUNDS, default 5] [WORKLOAD…] [--library FILE] [--update: into docs/benchmarks.md] [--clients: workloads of PyTables and netCDF4-python instead]",
     ),
     (
         "bench-python",
@@ -151,12 +151,12 @@ const TASKS: &[(&str, Task, &str)] = &[
     (
         "capi",
         capi::run,
-        "the C interface as an installed library with headers, in target/capi/ [--debug] [--library FILE: takes this library instead of a new build]",
+        "the C interface as an installed library with headers, in target/capi/ [--debug] [--library FILE: takes this library instead of a new build] [--hdf5-1-10: also the library for programs of HDF5 1.10, such as those of Debian 12] [--package: an archive, a Debian package and checksums of both libraries, in target/archives/] [--debian: runs programs of Debian 12 on it] [--wheels: runs the wheels of h5py, netCDF4 and tables on it]",
     ),
     (
         "capi-suites",
         capi_suites::run,
-        "the suites of clients of the C library on libhdf5.so: tests that have passed must pass [--suite NAME,…, default h5py,api] [--sample: h5py, at most 10 minutes] [--update] [--library FILE]",
+        "the suites of clients of the C library on libhdf5.so: tests that have passed must pass [--suite NAME,…, default h5py,api; netcdf-c: nc_test4 and h5_test of netCDF-C on the library for programs of HDF5 1.10, alone] [--sample: h5py, at most 10 minutes] [--update] [--library FILE]",
     ),
     ("fixtures", fixtures::run, "writes fixtures/ again with the referee's Python"),
     (

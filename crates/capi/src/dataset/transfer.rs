@@ -1,6 +1,6 @@
 //! Reads and writes of dataset elements that C dataspaces select.
 
-use hyperslab::{Dataspace, Datatype, Selection};
+use hyperslab::{Dataspace, Datatype, Hyperslab, RegularHyperslab, Selection};
 use smallvec::smallvec;
 
 use super::DatasetHandle;
@@ -76,7 +76,14 @@ fn file_selection(space: &CSpace, extent: &Dataspace) -> Outcome<Selection> {
         return Err(Failure::new(codes::ARGS, codes::BADVALUE, text));
     }
     match extent {
-        Dataspace::Simple(_) => Ok(effective(space)?.into_owned()),
+        Dataspace::Simple(simple) => Ok(match (effective(space)?.into_owned(), &space.extent) {
+            // All elements of the given dataspace. The dataset may have other dimensions by now.
+            (Selection::All, Dataspace::Simple(given)) if given.dims != simple.dims => {
+                let start = vec![0; given.dims.len()];
+                Selection::Hyperslab(Hyperslab::Regular(RegularHyperslab::region(&start, &given.dims)))
+            }
+            (selection, _) => selection,
+        }),
         _ => Ok(space.selection.clone()),
     }
 }

@@ -9,8 +9,10 @@ use crate::ctypes::{haddr_t, herr_t, hid_t, hsize_t};
 #[derive(Debug, Clone, Copy)]
 pub struct H5FD_class_t {
     /// The version of this C struct.
+    #[cfg(not(feature = "hdf5-1-10"))]
     pub version: c_uint,
     /// The number of the driver (`H5FD_class_value_t`).
+    #[cfg(not(feature = "hdf5-1-10"))]
     pub value: c_int,
     /// The name of the driver.
     pub name: *const c_char,
@@ -68,12 +70,16 @@ pub struct H5FD_class_t {
     pub write:
         Option<unsafe extern "C" fn(*mut H5FD_t, c_int, hid_t, haddr_t, usize, *const c_void) -> herr_t>,
     /// A function that reads several blocks, which the library does not call.
+    #[cfg(not(feature = "hdf5-1-10"))]
     pub read_vector: *const c_void,
     /// A function that writes several blocks, which the library does not call.
+    #[cfg(not(feature = "hdf5-1-10"))]
     pub write_vector: *const c_void,
     /// A function that reads selections, which the library does not call.
+    #[cfg(not(feature = "hdf5-1-10"))]
     pub read_selection: *const c_void,
     /// A function that writes selections, which the library does not call.
+    #[cfg(not(feature = "hdf5-1-10"))]
     pub write_selection: *const c_void,
     /// The function that writes the driver's own dirty data to the file.
     pub flush: Option<unsafe extern "C" fn(*mut H5FD_t, hid_t, bool) -> herr_t>,
@@ -84,8 +90,10 @@ pub struct H5FD_class_t {
     /// The function that unlocks an open file.
     pub unlock: Option<unsafe extern "C" fn(*mut H5FD_t) -> herr_t>,
     /// The function that deletes a file of this driver.
+    #[cfg(not(feature = "hdf5-1-10"))]
     pub del: Option<unsafe extern "C" fn(*const c_char, hid_t) -> herr_t>,
     /// The function that performs an operation specific to the driver.
+    #[cfg(not(feature = "hdf5-1-10"))]
     pub ctl: Option<unsafe extern "C" fn(*mut H5FD_t, u64, u64, *const c_void, *mut *mut c_void) -> herr_t>,
     /// The free list that the driver uses for each memory kind.
     pub fl_map: [c_int; 7],
@@ -118,4 +126,31 @@ pub struct H5FD_t {
     pub paged_aggr: bool,
 }
 
-const _: () = assert!(size_of::<H5FD_class_t>() == 336 && size_of::<H5FD_t>() == 80);
+const _: () = assert!(size_of::<H5FD_class_t>() == if crate::h5::IS_1_10 { 280 } else { 336 });
+const _: () = assert!(size_of::<H5FD_t>() == 80);
+
+#[cfg(not(feature = "hdf5-1-10"))]
+impl H5FD_class_t {
+    /// Returns true if the table has the version that the library knows.
+    pub fn has_known_version(&self) -> bool {
+        self.version == 1
+    }
+
+    /// Returns the number of the driver (`H5FD_class_value_t`).
+    pub fn number(&self) -> Option<c_int> {
+        Some(self.value)
+    }
+}
+
+#[cfg(feature = "hdf5-1-10")]
+impl H5FD_class_t {
+    /// Returns true: the tables of HDF5 1.10 state no version.
+    pub fn has_known_version(&self) -> bool {
+        true
+    }
+
+    /// Returns `None`: the tables of HDF5 1.10 state no number.
+    pub fn number(&self) -> Option<c_int> {
+        None
+    }
+}

@@ -88,7 +88,7 @@ pub fn by_name(name: &[u8]) -> Option<(hid_t, Arc<DriverHandle>)> {
 pub fn by_value(value: std::ffi::c_int) -> Option<(hid_t, Arc<DriverHandle>)> {
     all().into_iter().find(|(_, driver)| match &**driver {
         DriverHandle::Library { id, .. } => VALUES.contains(&(*id, value)),
-        DriverHandle::User(user) => user.class.value == value,
+        DriverHandle::User(user) => user.class.number() == Some(value),
     })
 }
 

@@ -35,6 +35,17 @@ thread_local! {
     static STACK: RefCell<Vec<Arc<Record>>> = const { RefCell::new(Vec::new()) };
 }
 
+/// Calls a function with the records of the thread's error stack. Functions that run at the exit of
+/// the program, after the thread has freed its stack, get an empty stack, which is dropped
+/// afterwards.
+fn with<T>(use_records: impl FnOnce(&mut Vec<Arc<Record>>) -> T) -> T {
+    if STACK.try_with(|_| ()).is_ok() {
+        STACK.with_borrow_mut(use_records)
+    } else {
+        use_records(&mut Vec::new())
+    }
+}
+
 /// Converts the bytes of an error text before the first zero byte to a C string.
 pub fn text(text: &[u8]) -> CString {
     let end = text.iter().position(|byte| *byte == 0).unwrap_or(text.len());
@@ -43,7 +54,7 @@ pub fn text(text: &[u8]) -> CString {
 
 /// Removes all records of the thread's error stack.
 pub fn clear() {
-    STACK.with_borrow_mut(Vec::clear);
+    with(Vec::clear);
 }
 
 /// Adds the error records of a failed call to the thread's error stack, the innermost first.
@@ -63,7 +74,7 @@ pub fn push(function: &str, failure: Failure) {
 
 /// Adds an error record to the thread's error stack, unless the stack is full.
 pub fn add(record: Record) {
-    STACK.with_borrow_mut(|stack| {
+    with(|stack| {
         if stack.len() < MAX_RECORDS {
             stack.push(Arc::new(record));
         }
@@ -73,20 +84,20 @@ pub fn add(record: Record) {
 /// Returns a copy of the records of the thread's error stack. The stack keeps its records until the
 /// next clear. Programs may therefore read the texts after they have visited the records.
 pub fn copy() -> Vec<Arc<Record>> {
-    STACK.with_borrow(Clone::clone)
+    with(|stack| stack.clone())
 }
 
 /// Replaces the records of the thread's error stack and returns the earlier records.
 pub fn replace(records: Vec<Arc<Record>>) -> Vec<Arc<Record>> {
-    STACK.with_borrow_mut(|stack| std::mem::replace(stack, records))
+    with(|stack| std::mem::replace(stack, records))
 }
 
 /// Returns the number of records of the thread's error stack.
 pub fn count() -> usize {
-    STACK.with_borrow(Vec::len)
+    with(|stack| stack.len())
 }
 
 /// Removes up to `count` error records from the thread's error stack, the outermost first.
 pub fn pop(count: usize) {
-    STACK.with_borrow_mut(|stack| stack.truncate(stack.len().saturating_sub(count)));
+    with(|stack| stack.truncate(stack.len().saturating_sub(count)));
 }

@@ -84,11 +84,12 @@ pub(super) fn forget(number: u64) {
 
 /// Stores the error of closing a file until `take_error` returns it.
 pub(super) fn keep_error(failure: Failure) {
-    CLOSE_ERROR.with_borrow_mut(|kept| *kept = Some(failure));
+    // At the exit of the program, the thread may have freed its variables, and no call follows.
+    let _ = CLOSE_ERROR.try_with(|kept| *kept.borrow_mut() = Some(failure));
 }
 
 /// Returns and removes the error of the last HDF5 file that this thread closed by dropping its last
 /// handle.
 pub(super) fn take_error() -> Option<Failure> {
-    CLOSE_ERROR.with_borrow_mut(Option::take)
+    CLOSE_ERROR.try_with(|kept| kept.borrow_mut().take()).ok().flatten()
 }

@@ -4,14 +4,11 @@ use std::ffi::{c_int, c_uint, c_void};
 
 use parking_lot::Mutex;
 
-use crate::ctypes::{FIRST_USER_KIND, herr_t};
+use crate::ctypes::{FIRST_USER_KIND, LAST_USER_KIND, herr_t};
 
 /// The C type of a user's function that frees an object of a user-defined identifier kind
 /// (`H5I_free_t`).
 pub type Free = unsafe extern "C" fn(*mut c_void, *mut *mut c_void) -> herr_t;
-
-/// The largest number of an identifier kind. An identifier has seven bits for the kind.
-const MAX_KIND: c_int = 126;
 
 /// An object of a user-defined identifier kind: a pointer that the library does not interpret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,7 +40,7 @@ static KINDS: Mutex<Vec<UserKind>> = Mutex::new(Vec::new());
 pub fn register(free: Option<Free>, reserved: c_uint) -> Option<c_int> {
     let mut kinds = KINDS.lock();
     let taken = |number| kinds.iter().any(|kind| kind.number == number);
-    let number = (FIRST_USER_KIND..=MAX_KIND).find(|number| !taken(*number))?;
+    let number = (FIRST_USER_KIND..=LAST_USER_KIND).find(|number| !taken(*number))?;
     kinds.push(UserKind { number, free, reserved, count: 1 });
     Some(number)
 }

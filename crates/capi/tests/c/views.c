@@ -42,6 +42,43 @@ static void dirty_elements_show_in_a_virtual_dataset(void)
     CHECK(H5Fclose(file) >= 0 && H5Fclose(source) >= 0);
 }
 
+/* A dataspace without a choice of elements selects its own extent, also after the dataset has grown. */
+static void a_dataspace_of_before_selects_its_extent(void)
+{
+    hsize_t shape[1] = {2}, unlimited[1] = {H5S_UNLIMITED}, chunk[1] = {2}, larger[1] = {4};
+    int written[2] = {5, 6}, read[4] = {0}, expected[4] = {5, 6, 9, 9}, fill = 9;
+    hid_t file = H5Fcreate("grown.h5", H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t space = H5Screate_simple(1, shape, unlimited), list = H5Pcreate(H5P_DATASET_CREATE), dataset;
+    CHECK(H5Pset_chunk(list, 1, chunk) >= 0 && H5Pset_fill_value(list, H5T_NATIVE_INT, &fill) >= 0);
+    dataset = H5Dcreate2(file, "x", H5T_NATIVE_INT, space, H5P_DEFAULT, list, H5P_DEFAULT);
+    CHECK(H5Dset_extent(dataset, larger) >= 0);
+    CHECK(H5Dwrite(dataset, H5T_NATIVE_INT, space, space, H5P_DEFAULT, written) >= 0);
+    CHECK(H5Dread(dataset, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, read) >= 0);
+    CHECK(memcmp(read, expected, sizeof read) == 0);
+    /* The dataset is smaller now. */
+    CHECK(H5Sset_extent_simple(space, 1, larger, unlimited) >= 0);
+    shape[0] = 1;
+    CHECK(H5Dset_extent(dataset, shape) >= 0);
+    H5E_BEGIN_TRY
+    {
+        CHECK(H5Dread(dataset, H5T_NATIVE_INT, space, space, H5P_DEFAULT, read) < 0);
+    }
+    H5E_END_TRY
+    CHECK(H5Dclose(dataset) >= 0 && H5Sclose(space) >= 0 && H5Pclose(list) >= 0 && H5Fclose(file) >= 0);
+}
+
+/* An attribute without elements is written and read without a conversion, whatever the datatypes. */
+static void an_attribute_without_elements_has_no_conversion(void)
+{
+    hid_t file = H5Fcreate("null.h5", H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t space = H5Screate(H5S_NULL);
+    hid_t attribute = H5Acreate2(file, "a", H5T_C_S1, space, H5P_DEFAULT, H5P_DEFAULT);
+    float value = 1;
+    CHECK(H5Awrite(attribute, H5T_NATIVE_FLOAT, &value) >= 0);
+    CHECK(H5Aread(attribute, H5T_NATIVE_FLOAT, &value) >= 0 && value == 1);
+    CHECK(H5Aclose(attribute) >= 0 && H5Aexists(file, "a") > 0 && H5Sclose(space) >= 0 && H5Fclose(file) >= 0);
+}
+
 /* An empty file that is opened for writing becomes an HDF5 file; for reading, it is an error. */
 static void an_empty_file_becomes_a_file(void)
 {
@@ -162,6 +199,8 @@ int main(void)
     one_call_uses_one_file();
     the_allocator_of_the_program_gets_its_blocks_back();
     dirty_elements_show_in_a_virtual_dataset();
+    a_dataspace_of_before_selects_its_extent();
+    an_attribute_without_elements_has_no_conversion();
     an_empty_file_becomes_a_file();
     null_strings_stay_null();
     puts("done");

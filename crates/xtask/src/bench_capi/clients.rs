@@ -1,5 +1,5 @@
-//! The two copies of h5py: as published, and with the library of this project in place of its
-//! libhdf5.
+//! The two copies of the packages: as published, and with the library of this project in place of
+//! their libhdf5.
 
 use std::path::{Path, PathBuf};
 
@@ -9,13 +9,33 @@ use serde_json::Value;
 
 use crate::shell;
 
-/// The packages whose published binaries are measured.
-const PACKAGES: [&str; 2] = ["h5py==3.16.0", "numpy==2.4.6"];
+/// The packages that a run measures, and their program.
+#[derive(Debug)]
+pub(crate) struct Suite {
+    /// The packages with their versions, whose published binaries are measured.
+    packages: &'static [&'static str],
+    pub(crate) program: &'static str,
+    /// The packages that are copied, each with the folder of its libraries.
+    parts: &'static [[&'static str; 2]],
+    /// The name of the folder in `target/bench/`.
+    pub(crate) folder: &'static str,
+}
 
-pub(crate) const PROGRAM: &str = "crates/capi/bench/workloads.py";
+/// The workloads of h5py.
+pub(crate) const H5PY: Suite = Suite {
+    packages: &["h5py==3.16.0", "numpy==2.4.6"],
+    program: "crates/capi/bench/workloads.py",
+    parts: &[["h5py", "h5py.libs"]],
+    folder: "capi",
+};
 
-/// The parts of h5py that are copied.
-const PARTS: [&str; 2] = ["h5py", "h5py.libs"];
+/// The workloads of PyTables and netCDF4-python.
+pub(crate) const CLIENTS: Suite = Suite {
+    packages: &["tables==3.11.1", "netCDF4==1.7.5.1.post1", "numpy==2.4.6"],
+    program: "crates/capi/bench/clients.py",
+    parts: &[["tables", "tables.libs"], ["netCDF4", "netcdf4.libs"]],
+    folder: "capi-clients",
+};
 
 /// A workload of the Python program.
 #[derive(Debug, Clone)]
@@ -30,8 +50,9 @@ pub(crate) struct Workload {
 pub(crate) struct Client {
     pub(crate) name: &'static str,
     pub(crate) python: PathBuf,
-    /// The folder with h5py.
+    /// The folder with the packages.
     pub(crate) modules: PathBuf,
+    program: &'static str,
 }
 
 /// Both libraries.
@@ -44,7 +65,7 @@ pub(crate) struct Clients {
 impl Client {
     /// Runs the program and returns its output.
     pub(crate) fn call(&self, args: &[&str]) -> Result<Value> {
-        let mut command = shell::command(&self.python, &[PROGRAM]);
+        let mut command = shell::command(&self.python, &[self.program]);
         command.args(args).env("PYTHONPATH", &self.modules).env("PYTHONDONTWRITEBYTECODE", "1");
         // NumPy's own threads would disturb the measurement.
         command.env("OMP_NUM_THREADS", "1").env("OPENBLAS_NUM_THREADS", "1");
@@ -62,26 +83,27 @@ impl Client {
 
 impl Clients {
     /// Makes the environment, unless it exists, and the copy with the library.
-    pub(crate) fn prepare(folder: &Path, library: &Path) -> Result<Self> {
+    pub(crate) fn prepare(suite: &Suite, folder: &Path, library: &Path) -> Result<Self> {
         let venv = folder.join("venv");
         let python = referee::python_in(&venv);
         let stamp = venv.join("installed.txt");
-        let wanted = PACKAGES.join("\n");
+        let wanted = suite.packages.join("\n");
         if std::fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) && python.exists() {
-            println!("{} has {}", venv.display(), PACKAGES.join(", "));
+            println!("{} has {}", venv.display(), suite.packages.join(", "));
         } else {
             let mut create = shell::command("python3", &["-m", "venv", "--clear"]);
             shell::run(create.arg(&venv))?;
             let install =
                 ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary", ":all:"];
-            shell::run(shell::command(&python, &install).args(PACKAGES))?;
+            shell::run(shell::command(&python, &install).args(suite.packages))?;
             std::fs::write(&stamp, &wanted)?;
         }
         let packages = packages_of(&python)?;
         let modules = folder.join("swapped");
-        swap(&packages, &modules, library)?;
-        let stock = Client { name: "stock", python: python.clone(), modules: packages };
-        Ok(Self { stock, ours: Client { name: "ours", python, modules } })
+        swap(suite, &packages, &modules, library)?;
+        let program = suite.program;
+        let stock = Client { name: "stock", python: python.clone(), modules: packages, program };
+        Ok(Self { stock, ours: Client { name: "ours", python, modules, program } })
     }
 
     /// Returns the workloads of the program.
@@ -104,17 +126,23 @@ fn packages_of(python: &Path) -> Result<PathBuf> {
     Ok(output.trim().into())
 }
 
-/// Copies h5py and replaces its libhdf5.
-fn swap(packages: &Path, modules: &Path, library: &Path) -> Result<()> {
+/// Copies the packages and replaces the libhdf5 of each.
+fn swap(suite: &Suite, packages: &Path, modules: &Path, library: &Path) -> Result<()> {
     if modules.exists() {
         std::fs::remove_dir_all(modules)?;
     }
-    for part in PARTS {
-        copy(&packages.join(part), &modules.join(part))?;
+    for [package, libraries] in suite.parts {
+        copy(&packages.join(package), &modules.join(package))?;
+        copy(&packages.join(libraries), &modules.join(libraries))?;
+        replace(&modules.join(libraries), library)?;
     }
-    let libraries = modules.join("h5py.libs");
+    Ok(())
+}
+
+/// Replaces the libhdf5 in a folder of libraries.
+fn replace(libraries: &Path, library: &Path) -> Result<()> {
     let mut replaced = 0;
-    for entry in std::fs::read_dir(&libraries)? {
+    for entry in std::fs::read_dir(libraries)? {
         let file = entry?.path();
         // The name of the high-level library begins with `libhdf5_hl`.
         if file.file_name().is_some_and(|name| name.to_string_lossy().starts_with("libhdf5-")) {

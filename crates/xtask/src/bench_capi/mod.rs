@@ -1,5 +1,6 @@
 //! `cargo xtask bench-capi`: workloads of h5py over the C interface of hyperslab, and over the
-//! libhdf5 that h5py brings. Both run in turns, each time in a new process.
+//! libhdf5 that h5py brings. `--clients` runs workloads of PyTables and netCDF4-python. Both
+//! libraries run in turns, each time in a new process.
 
 mod clients;
 mod report;
@@ -15,6 +16,8 @@ use self::report::{Row, Sample};
 use crate::shell;
 
 const ROUNDS: usize = 5;
+/// The variable that divides the sizes of the workloads of `--clients`, for a trial.
+const SCALE: &str = "HYPERSLAB_BENCH_SCALE";
 
 /// The options of a run.
 #[derive(Debug, Default)]
@@ -23,6 +26,8 @@ struct Options {
     update: bool,
     library: Option<PathBuf>,
     only: Vec<String>,
+    /// True for the workloads of PyTables and netCDF4-python.
+    clients: bool,
 }
 
 /// Runs the workloads and prints medians and ratios.
@@ -32,14 +37,17 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         Some(file) => file.clone(),
         None => build()?,
     };
-    let folder = workspace::root().join("target/bench/capi");
-    let clients = Clients::prepare(&folder, &library)?;
+    let (suite, section) =
+        if options.clients { (&clients::CLIENTS, &report::CLIENTS) } else { (&clients::H5PY, &report::H5PY) };
+    let folder = workspace::root().join("target/bench").join(suite.folder);
+    let clients = Clients::prepare(suite, &folder, &library)?;
     let workloads = clients.workloads()?;
-    let inputs = folder.join("inputs");
-    if !inputs.join("complete.txt").exists() {
+    let (inputs, scale) = (folder.join("inputs"), std::env::var(SCALE).unwrap_or_default());
+    let stamp = inputs.join("complete.txt");
+    if !std::fs::read_to_string(&stamp).is_ok_and(|made| made == scale) {
         std::fs::create_dir_all(&inputs)?;
         clients.stock.call(&["prepare", path(&inputs)?])?;
-        std::fs::write(inputs.join("complete.txt"), "")?;
+        std::fs::write(&stamp, scale)?;
     }
     let mut rows = Vec::new();
     for workload in workloads {
@@ -50,14 +58,19 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         println!("{}", row.line());
         rows.push(row);
     }
-    println!("{}", report::summary(&rows));
+    println!("{}", report::summary(section, &rows));
     let with_threads = options.only.is_empty() || options.only.iter().any(|name| name == "threads");
-    let threads =
-        if with_threads { threads::measure(&clients, &folder, options.rounds)? } else { Vec::new() };
-    println!("{}", threads::table(&threads)?);
+    let threads = if with_threads && !options.clients {
+        let found = threads::measure(&clients, &folder, options.rounds)?;
+        threads::table(&found)?
+    } else {
+        String::new()
+    };
+    println!("{threads}");
     if options.update {
         ensure!(options.only.is_empty(), "`--update` needs all workloads");
-        report::update(&rows, &threads, options.rounds)?;
+        ensure!(std::env::var_os(SCALE).is_none(), "`--update` needs the full sizes, without {SCALE}");
+        report::update(section, &rows, &threads, options.rounds)?;
     }
     let wrong: Vec<&str> =
         rows.iter().filter(|row| !row.same).map(|row| row.workload.name.as_str()).collect();
@@ -71,6 +84,7 @@ fn options(args: &[String]) -> Result<Options> {
     while let Some(arg) = args.next() {
         match arg.as_str() {
             "--update" => options.update = true,
+            "--clients" => options.clients = true,
             "--library" => options.library = Some(args.next().context("--library FILE")?.into()),
             number if number.parse::<usize>().is_ok() => options.rounds = number.parse::<usize>()?.max(1),
             name => options.only.push(name.to_owned()),

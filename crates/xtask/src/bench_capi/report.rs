@@ -7,15 +7,34 @@ use hyperslab_testkit::workspace;
 use serde_json::Value;
 
 use super::clients::Workload;
-use super::threads::{self, Scaling};
 use crate::shell;
 
 const PAGE: &str = "docs/benchmarks.md";
-const FIRST: &str = "<!-- `cargo xtask bench-capi` writes the lines from here to its end marker -->\n";
-const LAST: &str = "<!-- end marker of bench-capi -->";
 
-/// The goals: the geometric mean of the ratios, and each ratio.
-const MEAN_GOAL: f64 = 0.65;
+/// A section of the page, between its markers, and the goal of its rows.
+#[derive(Debug)]
+pub(crate) struct Section {
+    first: &'static str,
+    last: &'static str,
+    /// The goal of the geometric mean of the ratios.
+    mean_goal: f64,
+}
+
+/// The section of h5py.
+pub(crate) const H5PY: Section = Section {
+    first: "<!-- `cargo xtask bench-capi` writes the lines from here to its end marker -->\n",
+    last: "<!-- end marker of bench-capi -->",
+    mean_goal: 0.65,
+};
+
+/// The section of PyTables and netCDF4-python.
+pub(crate) const CLIENTS: Section = Section {
+    first: "<!-- `cargo xtask bench-capi --clients` writes the lines from here to its end marker -->\n",
+    last: "<!-- end marker of bench-capi --clients -->",
+    mean_goal: 0.8,
+};
+
+/// The goal of each ratio.
 const ROW_GOAL: f64 = 1.05;
 
 /// The measurement of one process.
@@ -105,7 +124,7 @@ impl Row {
 }
 
 /// Returns the geometric mean of the ratios, and the rows beyond the goal.
-pub(crate) fn summary(rows: &[Row]) -> String {
+pub(crate) fn summary(section: &Section, rows: &[Row]) -> String {
     let count = f64::from(u32::try_from(rows.len()).unwrap_or(u32::MAX));
     let mean =
         |part: fn(&Sample) -> f64| (rows.iter().map(|row| row.ratio(part).ln()).sum::<f64>() / count).exp();
@@ -116,26 +135,33 @@ pub(crate) fn summary(rows: &[Row]) -> String {
         .collect();
     let slower = if slower.is_empty() { "none".to_owned() } else { slower.join(", ") };
     format!(
-        "geometric mean {:.2} (goal {MEAN_GOAL}), of processor time {:.2}; above {ROW_GOAL}: {slower}",
+        "geometric mean {:.2} (goal {}), of processor time {:.2}; above {ROW_GOAL}: {slower}",
         mean(|sample| sample.wall),
+        section.mean_goal,
         mean(|sample| sample.processor)
     )
 }
 
 /// Writes the table into the page.
-pub(crate) fn update(rows: &[Row], threads: &[Scaling], rounds: usize) -> Result<()> {
+pub(crate) fn update(section: &Section, rows: &[Row], threads: &str, rounds: usize) -> Result<()> {
     let file = workspace::root().join(PAGE);
     let page = std::fs::read_to_string(&file)?;
-    let (before, rest) = page.split_once(FIRST).context("docs/benchmarks.md lacks the first marker")?;
-    let (_, after) = rest.split_once(LAST).context("docs/benchmarks.md lacks the end marker")?;
+    let (before, rest) =
+        page.split_once(section.first).context("docs/benchmarks.md lacks the first marker")?;
+    let (_, after) = rest.split_once(section.last).context("docs/benchmarks.md lacks the end marker")?;
     std::fs::write(
         &file,
-        format!("{before}{FIRST}{}{}\n{LAST}{after}", table(rows, rounds)?, threads::table(threads)?),
+        format!(
+            "{before}{}{}{threads}\n{}{after}",
+            section.first,
+            table(section, rows, rounds)?,
+            section.last
+        ),
     )?;
     Ok(())
 }
 
-fn table(rows: &[Row], rounds: usize) -> Result<String> {
+fn table(section: &Section, rows: &[Row], rounds: usize) -> Result<String> {
     let word = |program: &str, args: &[&str]| {
         shell::output(&mut shell::command(program, args)).unwrap_or_default().trim().to_owned()
     };
@@ -143,7 +169,7 @@ fn table(rows: &[Row], rounds: usize) -> Result<String> {
     let (date, commit) = (word("date", &["+%Y-%m-%d"]), word("git", &["rev-parse", "--short=12", "HEAD"]));
     let mut text = String::new();
     writeln!(text, "\n- date: {date}, commit {commit}; {processors} processors, {rounds} rounds")?;
-    writeln!(text, "- {}\n", summary(rows))?;
+    writeln!(text, "- {}\n", summary(section, rows))?;
     writeln!(
         text,
         "| workload | hyperslab, ms | libhdf5, ms | ratio | processor time, ms: hyperslab, libhdf5 | ratio | file size, ratio |"

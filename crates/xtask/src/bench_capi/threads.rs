@@ -100,7 +100,7 @@ fn readers(clients: &Clients, folder: &Path) -> Result<Vec<Reader>> {
     let [stock, ours] = [program(&clients.stock, folder)?, program(&clients.ours, folder)?];
     let python = |name, client: &Client| Reader {
         name,
-        command: vec![client.python.clone(), super::clients::PROGRAM.into(), "threads".into()],
+        command: vec![client.python.clone(), super::clients::H5PY.program.into(), "threads".into()],
         environment: vec![("PYTHONPATH", client.modules.clone())],
         serves_threads: true,
     };

@@ -96,6 +96,58 @@ pub(super) fn archive<'a>(files: impl Iterator<Item = (String, &'a [u8], u32)>) 
     Ok(archive.into_inner()?.finish()?)
 }
 
+/// Returns a compressed tar archive of a folder, with its folders and links, under another name.
+/// Times and owners are zero, as in [`archive`].
+pub(crate) fn tree(folder: &Path, name: &str) -> Result<Vec<u8>> {
+    let mut archive = tar::Builder::new(GzEncoder::new(Vec::new(), Compression::best()));
+    let mut waiting = vec![folder.to_owned()];
+    let mut paths = Vec::new();
+    while let Some(path) = waiting.pop() {
+        if path.symlink_metadata()?.is_dir() {
+            for entry in fs::read_dir(&path)? {
+                waiting.push(entry?.path());
+            }
+        }
+        paths.push(path);
+    }
+    paths.sort();
+    for path in paths {
+        let metadata = path.symlink_metadata()?;
+        let place = Path::new(name).join(path.strip_prefix(folder)?);
+        let mut header = tar::Header::new_gnu();
+        header.set_size(0);
+        header.set_mode(if is_program(&metadata) { PROGRAM_MODE } else { FILE_MODE });
+        header.set_mtime(0);
+        header.set_uid(0);
+        header.set_gid(0);
+        if metadata.is_symlink() {
+            header.set_entry_type(tar::EntryType::Symlink);
+            header.set_mode(0o777);
+            archive.append_link(&mut header, place, fs::read_link(&path)?)?;
+        } else if metadata.is_dir() {
+            header.set_entry_type(tar::EntryType::Directory);
+            archive.append_data(&mut header, place, std::io::empty())?;
+        } else {
+            let bytes = fs::read(&path).with_context(|| path.display().to_string())?;
+            header.set_size(bytes.len().try_into()?);
+            archive.append_data(&mut header, place, &*bytes)?;
+        }
+    }
+    Ok(archive.into_inner()?.finish()?)
+}
+
+/// Returns true for folders and for files that may be executed.
+#[cfg(unix)]
+fn is_program(metadata: &fs::Metadata) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    metadata.is_dir() || metadata.permissions().mode() & 0o100 != 0
+}
+
+#[cfg(not(unix))]
+fn is_program(metadata: &fs::Metadata) -> bool {
+    metadata.is_dir()
+}
+
 /// Returns compressed bytes.
 pub(super) fn gzip(bytes: &[u8]) -> Result<Vec<u8>> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());

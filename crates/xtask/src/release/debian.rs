@@ -1,12 +1,14 @@
 //! Debian packages. A package is an `ar` archive with the version of the package format, the
 //! control file and the files to install.
 
+use std::path::Path;
+
 use anyhow::Result;
 
-use super::contents::{Contents, archive, gzip};
+use super::contents::{Contents, archive, gzip, tree};
 
 /// Returns Debian's name of the processor of a target. Returns `None` for other systems.
-pub(super) fn architecture(target: &str) -> Option<&'static str> {
+pub(crate) fn architecture(target: &str) -> Option<&'static str> {
     match target {
         "x86_64-unknown-linux-musl" | "x86_64-unknown-linux-gnu" => Some("amd64"),
         "aarch64-unknown-linux-musl" | "aarch64-unknown-linux-gnu" => Some("arm64"),
@@ -31,15 +33,26 @@ pub(super) fn package(
     let control = control(version, architecture, is_static, size.div_ceil(1024));
     let control = archive([("./control".to_owned(), control.as_bytes(), 0o644)].into_iter())?;
     let data = archive(files.iter().map(|(path, bytes, mode)| (path.clone(), &**bytes, *mode)))?;
+    assemble(&control, &data)
+}
+
+/// Returns the package with the compressed archives of its control file and of its files.
+fn assemble(control: &[u8], data: &[u8]) -> Result<Vec<u8>> {
     let mut package = ar::Builder::new(Vec::new());
     for (name, bytes) in
-        [("debian-binary", &b"2.0\n"[..]), ("control.tar.gz", &control), ("data.tar.gz", &data)]
+        [("debian-binary", &b"2.0\n"[..]), ("control.tar.gz", control), ("data.tar.gz", data)]
     {
         let mut header = ar::Header::new(name.as_bytes().to_vec(), bytes.len().try_into()?);
         header.set_mode(0o100_644);
         package.append(&header, bytes)?;
     }
     Ok(package.into_inner()?)
+}
+
+/// Returns the package of a folder. The paths in the folder are those of the installed files.
+pub(crate) fn package_of(folder: &Path, control: &str) -> Result<Vec<u8>> {
+    let control = archive([("./control".to_owned(), control.as_bytes(), 0o644)].into_iter())?;
+    assemble(&control, &tree(folder, ".")?)
 }
 
 /// Returns the control file. `size` is the installed size in KiB.

@@ -5,8 +5,8 @@
 //! If the target `x86_64-unknown-linux-musl` is installed, the command is a static program that
 //! runs on every Linux.
 
-mod contents;
-mod debian;
+pub(crate) mod contents;
+pub(crate) mod debian;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -46,15 +46,19 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         fs::write(&package, debian::package(&contents, &version, architecture, target == STATIC_TARGET)?)?;
         made.push(package);
     }
+    write_sums(&folder.join("SHA256SUMS"), &made)
+}
+
+/// Prints the sizes of files and writes their checksums.
+pub(crate) fn write_sums(sums_file: &Path, made: &[PathBuf]) -> Result<()> {
     let mut sums = String::new();
-    for file in &made {
+    for file in made {
         let bytes = fs::read(file).with_context(|| file.display().to_string())?;
         let name = file.file_name().context("a file has no name")?.to_string_lossy().into_owned();
         println!("{} ({} KiB)", file.display(), bytes.len() / 1024);
         sums.push_str(&format!("{}  {name}\n", hexadecimal(&Sha256::digest(&bytes))));
     }
-    fs::write(folder.join("SHA256SUMS"), sums)?;
-    Ok(())
+    Ok(fs::write(sums_file, sums)?)
 }
 
 /// Builds the command. Returns the program and its target.
@@ -78,7 +82,7 @@ fn has_static_target() -> bool {
 }
 
 /// Returns the target of the running compiler.
-fn host() -> Result<String> {
+pub(crate) fn host() -> Result<String> {
     let text = shell::output(&mut shell::command("rustc", &["-vV"])).context("no rustc")?;
     let host = text.lines().find_map(|line| line.strip_prefix("host: "));
     Ok(host.context("rustc states no host")?.to_owned())

@@ -26,6 +26,7 @@ const MODULES: &[&str] = &[
     "crates/capi/src/h5g_links.rs",
     "crates/capi/src/h5l.rs",
     "crates/capi/src/memory.rs",
+    "crates/capi/src/older/",
     "crates/capi/src/plist/callbacks.rs",
     "crates/capi/src/plist/classes.rs",
     "crates/capi/src/pointer.rs",

@@ -15,14 +15,31 @@ pub(super) struct Library {
     file: &'static str,
     /// The name that the library states, and a link in the prefix.
     soname: &'static str,
+    /// The names by which programs of HDF5 1.14 look for the library: links in the prefix.
+    earlier: &'static [&'static str],
 }
 
 /// The library of the C interface.
-pub(super) const MAIN: Library =
-    Library { built: "libhdf5.so", file: "libhdf5.so.320.2.0", soname: "libhdf5.so.320" };
+pub(super) const MAIN: Library = Library {
+    built: "libhdf5.so",
+    file: "libhdf5.so.320.2.0",
+    soname: "libhdf5.so.320",
+    earlier: &["libhdf5.so.310", "libhdf5_serial.so.310"],
+};
 /// The high-level library.
-pub(super) const HIGH_LEVEL: Library =
-    Library { built: "libhdf5_hl.so", file: "libhdf5_hl.so.320.2.0", soname: "libhdf5_hl.so.320" };
+pub(super) const HIGH_LEVEL: Library = Library {
+    built: "libhdf5_hl.so",
+    file: "libhdf5_hl.so.320.2.0",
+    soname: "libhdf5_hl.so.320",
+    earlier: &["libhdf5_hl.so.310", "libhdf5_serial_hl.so.310"],
+};
+/// The library of the interface of HDF5 1.10.
+const OLDER: Library = Library {
+    built: "libhdf5_serial.so",
+    file: "libhdf5_serial.so.103.3.1",
+    soname: super::older::SONAME,
+    earlier: &[],
+};
 
 /// The header that states the version, and the beginning of the line.
 const VERSION_HEADER: &str = "H5pubconf.h";
@@ -94,10 +111,20 @@ impl Prefix {
         let file = lib.join(names.file);
         fs::write(&file, bytes)?;
         make_program(&file)?;
-        for link in [names.soname, names.built] {
+        for link in [names.soname].iter().chain(names.earlier) {
             link_to(names.file, &lib.join(link))?;
         }
+        // Programs are linked with the newest interface only.
+        if names.soname != OLDER.soname {
+            link_to(names.file, &lib.join(names.built))?;
+        }
         Ok(())
+    }
+
+    /// Adds the library of the interface of HDF5 1.10.
+    pub(super) fn add_older(&self, library: &Path) -> Result<()> {
+        let bytes = fs::read(library).with_context(|| library.display().to_string())?;
+        self.write_library(&OLDER, &bytes)
     }
 
     fn copy_headers(&self, headers: &Path) -> Result<()> {
@@ -164,7 +191,7 @@ fn make_program(path: &Path) -> Result<()> {
 }
 
 #[cfg(unix)]
-fn link_to(target: &str, link: &Path) -> Result<()> {
+pub(super) fn link_to(target: impl AsRef<Path>, link: &Path) -> Result<()> {
     Ok(std::os::unix::fs::symlink(target, link)?)
 }
 
@@ -175,8 +202,8 @@ fn make_program(_: &Path) -> Result<()> {
 
 /// Copies instead, because links need a privilege.
 #[cfg(not(unix))]
-fn link_to(target: &str, link: &Path) -> Result<()> {
-    fs::copy(link.with_file_name(target), link)?;
+pub(super) fn link_to(target: impl AsRef<Path>, link: &Path) -> Result<()> {
+    fs::copy(link.with_file_name(target.as_ref()), link)?;
     Ok(())
 }
 

@@ -2,13 +2,15 @@
 //! tools) run on the library `libhdf5.so`. A test that has passed must pass again: the lists in
 //! `crates/capi/tests/passed/` name the tests of each suite.
 
+mod netcdf_c;
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
 use hyperslab_testkit::workspace;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{capi, shell};
 
@@ -38,6 +40,10 @@ struct Request {
 /// Runs the suites and compares their results with the lists.
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let request = parse(args)?;
+    if request.suites == netcdf_c::NAME {
+        let library = request.library.clone().map_or_else(capi::build_older_release, Ok)?;
+        return report(&request, &json!({netcdf_c::NAME: netcdf_c::run(&library)?}));
+    }
     let Some(runner) = runner() else { return Ok(()) };
     let library = match &request.library {
         Some(library) => library.clone(),
@@ -58,6 +64,11 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         return Ok(());
     };
     let found: Value = serde_json::from_str(&text).with_context(|| results.display().to_string())?;
+    report(&request, &found)
+}
+
+/// Compares the results of the suites with the lists.
+fn report(request: &Request, found: &Value) -> Result<()> {
     let mut lost = Vec::new();
     for suite in request.suites.split(',') {
         let of_suite = found.get(suite).unwrap_or(&Value::Null);
@@ -149,8 +160,6 @@ fn list(suite: &str, passed: &BTreeSet<String>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     fn results(second: &str) -> Value {
