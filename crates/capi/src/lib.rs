@@ -35,6 +35,7 @@ pub mod h5es;
 pub mod h5f;
 pub mod h5f_cache;
 pub mod h5f_info;
+pub mod h5f_mount;
 pub mod h5fd;
 pub mod h5g;
 pub mod h5g_links;
