@@ -87,3 +87,35 @@ fn a_program_chooses_folders_views_and_memory_in_access_lists() {
     assert!(output.status.success(), "{out}{err}");
     assert_eq!(out.trim(), "all parts passed");
 }
+
+/// Runs a program in a folder of its own, and checks that it states its success.
+fn passes(source: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(program) = compiled(source, folder.path()) else { return };
+    let mut command = Command::new(program);
+    command.current_dir(folder.path()).env("LD_LIBRARY_PATH", folder.path());
+    let output = command.env_remove("HDF5_USE_FILE_LOCKING").output().unwrap();
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{out}{err}");
+    assert_eq!(out.lines().last(), Some("all parts passed"), "{out}{err}");
+}
+
+#[test]
+fn a_program_opens_files_with_each_driver_and_with_its_own() {
+    passes("drivers.c");
+}
+
+#[test]
+fn a_program_follows_its_own_links_mounts_files_and_compresses_links() {
+    passes("links.c");
+}
+
+#[test]
+fn a_program_reads_statistics_and_controls_plugins_and_flushes() {
+    passes("caches.c");
+}
+
+#[test]
+fn forks_do_not_wait_for_threads_and_changed_files_are_read_again() {
+    passes("processes.c");
+}

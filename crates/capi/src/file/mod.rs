@@ -43,6 +43,9 @@ pub struct SharedFile {
     pub number: u64,
     /// The identity of the file in the file system; `None` for a file in memory.
     pub identity: Option<hyperslab::vfd::FileIdentity>,
+    /// The length and the time of the last change before the file was opened for reading; `None`
+    /// for a file in memory.
+    pub stamp: Option<registry::Stamp>,
     /// The name with which the program opened the file.
     pub name: Vec<u8>,
     /// The access properties with which the program opened the file.

@@ -13,6 +13,7 @@ use hyperslab::{
 };
 use parking_lot::RwLock;
 
+use super::registry::stamp_of;
 use super::{
     FileHandle, H5F_ACC_EXCL, H5F_ACC_RDWR, H5F_ACC_SWMR_READ, H5F_ACC_SWMR_WRITE, H5F_ACC_TRUNC, SharedFile,
     find_open, identity_of,
@@ -222,7 +223,10 @@ impl Request<'_> {
             self.access.driver,
             DriverChoice::Sec2 | DriverChoice::Stdio | DriverChoice::Log { .. } | DriverChoice::Core { .. }
         );
-        if on_disk && let Some(open) = identity_of(self.path()).and_then(|identity| find_open(&identity)) {
+        if on_disk
+            && let Some(open) = identity_of(self.path()).and_then(|identity| find_open(&identity))
+            && (self.writes() || !open.is_outdated(self.path()))
+        {
             return self.share(open);
         }
         let is_empty =
@@ -239,6 +243,8 @@ impl Request<'_> {
             let text = "enabling the page buffer requires the page strategy of file space";
             return Err(Failure::new(codes::FILE, codes::CANTINIT, text));
         }
+        // The stamp is older than the bytes that are read, so that no change is missed.
+        let stamp = if on_disk && !self.writes() { stamp_of(self.path()) } else { None };
         let (file, user_driver, file_image) = self.open_new()?;
         self.access.image = None;
         self.access.page_buffer.0 = page_buffer(&file, self.access.page_buffer.0);
@@ -256,6 +262,7 @@ impl Request<'_> {
             file,
             number: SharedFile::next_number(),
             identity,
+            stamp,
             name: self.name.to_vec(),
             access: RwLock::new(self.access),
             flags: RwLock::new(flags),
