@@ -49,6 +49,7 @@ pub mod h5p;
 pub mod h5p_dataset_access;
 pub mod h5p_dataset_create;
 pub mod h5p_drivers;
+pub mod h5p_durability;
 pub mod h5p_encode;
 pub mod h5p_file_access;
 pub mod h5p_file_cache;

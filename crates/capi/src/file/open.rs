@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use hyperslab::vfd::{Access, Core, CoreOptions, Driver, Family, FamilyPattern, Multi, MultiMember, Sec2};
 use hyperslab::{
-    AccessOptions, CreationOrder, Durability, ExternalFiles, File, FileDriver, FileLocking, FileOptions,
+    AccessOptions, CreationOrder, ExternalFiles, File, FileDriver, FileLocking, FileOptions,
     FileSpace, FileSpaceStrategy, GroupOptions, LibraryVersion, LibverBounds, Limits, OpenOptions,
     SharedMessageIndexInfo, SharedMessages,
 };
@@ -94,11 +94,7 @@ fn options<M: Default>(access: &FileAccess) -> Outcome<AccessOptions<M>> {
         .alignment(access.alignment_threshold, access.alignment)
         .external_files(ExternalFiles::Anywhere)
         .open_files(Arc::new(super::registry::Registry))
-        .durability(match access.durability {
-            0 => Durability::Full,
-            1 => Durability::Ordered,
-            _ => Durability::None,
-        });
+        .durability(crate::h5p_durability::of(access.durability)?);
     if let Some((used, ignored)) = access.locking {
         let locking = match (used, ignored) {
             (false, _) => FileLocking::Off,

@@ -212,9 +212,8 @@ pub struct FileAccess {
     pub driver_config: Option<Vec<u8>>,
     /// The integrity checks that are skipped when the file is opened (`H5F_RFIC_*`).
     pub relaxed_checks: u64,
-    /// The durability of flushes: 0 full, 1 ordered, 2 none. This property exists only in
-    /// hyperslab.
-    pub durability: c_int,
+    /// The durability of flushes (`H5F_durability_t`); `None` if not set.
+    pub durability: Option<c_int>,
 }
 
 impl Default for FileAccess {
@@ -246,7 +245,7 @@ impl Default for FileAccess {
             connector: crate::symbols::NATIVE_CONNECTOR,
             driver_config: None,
             relaxed_checks: 0,
-            durability: 2,
+            durability: None,
         }
     }
 }
