@@ -70,6 +70,8 @@ pub struct GroupCreate {
     pub min_dense: c_uint,
     /// The flags of creation order tracking for links (`H5P_CRT_ORDER_*`).
     pub link_order: c_uint,
+    /// The filters for the links in dense storage.
+    pub filters: Vec<FilterEntry>,
 }
 
 impl Default for GroupCreate {
@@ -82,6 +84,7 @@ impl Default for GroupCreate {
             max_compact: 8,
             min_dense: 6,
             link_order: 0,
+            filters: Vec::new(),
         }
     }
 }
@@ -273,7 +276,7 @@ pub enum FillChoice {
 }
 
 /// A filter in the filter pipeline of a creation list.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FilterEntry {
     /// The identifier of the filter.
     pub id: c_int,
@@ -283,6 +286,17 @@ pub struct FilterEntry {
     pub data: Vec<c_uint>,
     /// The name of the filter; `None` if only the registry knows it.
     pub name: Option<Vec<u8>>,
+}
+
+impl From<&FilterSpec> for FilterEntry {
+    fn from(filter: &FilterSpec) -> Self {
+        Self {
+            id: filter.id().0.into(),
+            flags: filter.flags().into(),
+            data: filter.client_data().to_vec(),
+            name: filter.name().map(|name| name.as_bytes().to_vec()),
+        }
+    }
 }
 
 impl FilterEntry {

@@ -102,7 +102,7 @@ impl From<&AttributeInfo> for Dense {
 }
 
 impl DenseKind {
-    const fn heap(self) -> FractalHeapCreation {
+    fn heap(self) -> FractalHeapCreation {
         match self {
             Self::Links => FractalHeapCreation::LINKS,
             Self::Attributes => FractalHeapCreation::ATTRIBUTES,
@@ -205,9 +205,15 @@ impl DenseKind {
 }
 
 impl Dense {
-    /// Creates an empty fractal heap and its B-tree indexes for dense storage.
-    pub(super) fn create(edit: &mut Edit<'_>, kind: DenseKind, indexed: bool) -> Result<Self> {
-        let heap = FractalHeap::create(edit, &kind.heap())?;
+    /// Creates an empty fractal heap and its B-tree indexes for dense storage. `filters` is the
+    /// filter pipeline message of the heap; empty for none.
+    pub(super) fn create(
+        edit: &mut Edit<'_>,
+        kind: DenseKind,
+        indexed: bool,
+        filters: Vec<u8>,
+    ) -> Result<Self> {
+        let heap = FractalHeap::create(edit, &FractalHeapCreation { filters, ..kind.heap() })?;
         let names = BTreeV2::create(edit, &kind.name_tree())?.address();
         let order = if indexed { Some(BTreeV2::create(edit, &kind.order_tree())?.address()) } else { None };
         Ok(Self { kind, heap, names, order })
