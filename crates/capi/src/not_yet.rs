@@ -45,7 +45,7 @@ not_yet! {
         H5VLrequest_notify H5VLrequest_optional H5VLrequest_optional_op H5VLrequest_specific
         H5VLrequest_wait H5VLrestore_lib_state H5VLretrieve_lib_state H5VLstart_lib_state
         H5VLterminate H5VLtoken_cmp H5VLtoken_from_str H5VLtoken_to_str
-        H5VLunregister_opt_operation H5atclose;
+        H5VLunregister_opt_operation;
     haddr_t:
         H5FDalloc;
     hid_t:

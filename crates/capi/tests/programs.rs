@@ -173,3 +173,8 @@ fn a_killed_program_loses_nothing_that_it_flushed() {
     eprintln!("{kills} kills, {flushes} flushes");
     assert!(kills < 8 || flushes > kills, "the programs flushed only {flushes} times");
 }
+
+#[test]
+fn programs_that_close_nothing_lose_nothing() {
+    passes("ends.c");
+}

@@ -41,6 +41,8 @@ pub struct SharedFile {
     /// The number of the file (`H5O_info_t::fileno`), unique among all files that the process
     /// opened.
     pub number: u64,
+    /// The process that opened the file. A fork of this process inherits the file.
+    pub process: u32,
     /// The identity of the file in the file system; `None` for a file in memory.
     pub identity: Option<hyperslab::vfd::FileIdentity>,
     /// The length and the time of the last change before the file was opened for reading; `None`

@@ -258,6 +258,7 @@ impl Request<'_> {
             written: Default::default(),
             file,
             number: SharedFile::next_number(),
+            process: std::process::id(),
             identity,
             stamp,
             name: self.name.to_vec(),
