@@ -37,6 +37,7 @@ pub mod h5f_cache;
 pub mod h5f_info;
 pub mod h5f_mount;
 pub mod h5fd;
+pub mod h5fd_blocks;
 pub mod h5g;
 pub mod h5g_links;
 pub mod h5i;

@@ -1,5 +1,6 @@
 //! Open files, and the locations of objects in these files.
 
+pub mod drivers;
 pub mod location;
 pub mod open;
 pub mod registry;
@@ -17,6 +18,7 @@ pub use registry::{find_open, identity_of};
 use crate::ctypes::hid_t;
 use crate::error::{Failure, Outcome, codes};
 use crate::id::{self, Entry};
+use crate::plist::driver_choice::DriverChoice;
 use crate::plist::settings::{FileAccess, MappingChoice};
 
 /// The flag of `H5Fopen` that opens the file for reading and writing.
@@ -117,6 +119,16 @@ impl SharedFile {
         self.minimize.store(yes, std::sync::atomic::Ordering::Relaxed);
     }
 
+    /// Writes the log of accesses, if the program chose the log driver with a name for the log.
+    fn write_log(&self) -> Outcome<()> {
+        use std::os::unix::ffi::OsStrExt as _;
+        let access = self.access.read();
+        let DriverChoice::Log { log: Some(log), counts, .. } = &access.driver else { return Ok(()) };
+        let text = format!("{}\n{}\n", String::from_utf8_lossy(&self.name), counts.report());
+        std::fs::write(std::ffi::OsStr::from_bytes(log), text)
+            .map_err(|error| Failure::new(codes::VFL, codes::LOGGING, error.to_string()))
+    }
+
     /// Returns the number of bytes in which this file stores an address.
     pub fn offset_bytes(&self) -> u8 {
         self.file.info().size_of_offsets
@@ -127,7 +139,7 @@ impl Drop for SharedFile {
     fn drop(&mut self) {
         registry::forget(self.number);
         crate::driver::handle::close(self.number);
-        if let Err(failure) = crate::h5f::finish(self) {
+        if let Err(failure) = crate::h5f::finish(self).and_then(|()| self.write_log()) {
             registry::keep_error(failure);
         }
     }
