@@ -310,14 +310,15 @@ export! {
     fn H5Fdelete(name: Text, fapl: hid_t) -> herr_t {
         let name = name.name("file name")?;
         let access = plist::file_access(fapl)?;
-        let shared = Request { name, flags: 0, access, create: None }
+        let shared = Request { name, flags: 0, access: access.clone(), create: None }
             .run()
             .because(codes::FILE, codes::NOTHDF5, "not an HDF5 file")?;
         if Arc::strong_count(&shared) > 1 {
             return Err(Failure::new(codes::FILE, codes::CANTDELETEFILE, "the file is open"));
         }
         closing(|| drop(shared))?;
-        file::remove(name).because(codes::FILE, codes::CANTDELETEFILE, "unable to delete the file")?;
+        crate::h5fd_blocks::delete(name, &access)
+            .because(codes::FILE, codes::CANTDELETEFILE, "unable to delete the file")?;
         Ok(0)
     }
 

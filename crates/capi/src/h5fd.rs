@@ -60,8 +60,14 @@ export! {
 
     /// Releases the identifier of a file driver.
     fn H5FDunregister(driver_id: hid_t) -> herr_t {
-        driver::find(driver_id)?;
+        let driver = driver::find(driver_id)?;
         crate::h5i::release(driver_id).because(codes::VFL, codes::CANTDEC, "unable to unregister file driver")?;
+        if let (DriverHandle::User(user), None) = (&*driver, id::find(driver_id))
+            && let Some(terminate) = user.class.terminate
+            && call_user!(terminate,) < 0
+        {
+            return Err(Failure::new(codes::VFL, codes::CANTCLOSEOBJ, "the driver's function for its end failed"));
+        }
         Ok(0)
     }
 

@@ -1,6 +1,10 @@
 //! Functions of drivers for space, several blocks, and selections (`H5FD*`).
 
 use std::ffi::{c_int, c_void};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+use hyperslab::vfd::FamilyPattern;
 
 use crate::call_user;
 use crate::ctypes::{haddr_t, herr_t, hid_t, hsize_t};
@@ -10,7 +14,10 @@ use crate::driver::class::{H5FD_class_t, H5FD_t};
 use crate::error::{Because, Failure, Outcome, codes};
 use crate::h5fd::class_of;
 use crate::plist::driver_choice::DriverChoice;
+use crate::plist::settings::FileAccess;
+use crate::plist::{Settings, make};
 use crate::pointer::{In, Out, Text};
+use crate::symbols::CLASS_FILE_ACCESS;
 use crate::{export, file, plist, space};
 
 /// The flag of `H5FDctl` that makes an unknown operation an error.
@@ -155,6 +162,38 @@ fn selections(
     Ok(0)
 }
 
+/// Deletes all files in which the driver of an access list stores the file `name`.
+///
+/// # Errors
+/// Returns the error of the file system, or fails if the user's driver fails or has no such
+/// function.
+pub fn delete(name: &[u8], access: &FileAccess) -> Outcome<()> {
+    let remove = |path: &Path| file::remove(path.as_os_str().as_bytes());
+    match &access.driver {
+        DriverChoice::User(handle, _) => {
+            let DriverHandle::User(user) = &**handle else { return Err(missing()) };
+            let delete = user.class.del.ok_or_else(missing)?;
+            let list = make::register(CLASS_FILE_ACCESS, Settings::FileAccess(access.clone()))?;
+            let outcome = call_user!(delete, crate::error::stack::text(name).as_ptr(), list);
+            crate::id::take(list);
+            if outcome < 0 {
+                return Err(Failure::new(codes::VFL, codes::CANTDELETEFILE, "the driver cannot delete the file"));
+            }
+            Ok(())
+        }
+        DriverChoice::Multi(multi) | DriverChoice::Split { multi, .. } => {
+            multi.members(name)?.iter().try_for_each(|member| remove(&member.path))
+        }
+        DriverChoice::Family { .. } => {
+            let pattern = FamilyPattern::parse(&String::from_utf8_lossy(name));
+            let pattern = pattern.map_err(|error| Failure::bad_value(error.to_string()))?;
+            remove(&pattern.member(0))?;
+            (1..).map(|number| pattern.member(number)).take_while(|path| path.is_file()).try_for_each(|path| remove(&path))
+        }
+        _ => file::remove(name),
+    }
+}
+
 /// Defines functions for the transfer of several blocks or selections.
 macro_rules! transfers {
     ($($name:ident $direction:ident;)*) => {
@@ -235,14 +274,9 @@ export! {
 
     /// Deletes a file with the driver of an access list.
     fn H5FDdelete(name: Text, fapl: hid_t) -> herr_t {
-        let text = name.name("file name")?;
-        let DriverChoice::User(handle, _) = plist::file_access(fapl)?.driver else {
-            file::remove(text).because(codes::VFL, codes::CANTDELETEFILE, "unable to delete the file")?;
-            return Ok(0);
-        };
-        let DriverHandle::User(user) = &*handle else { return Err(missing()) };
-        let delete = user.class.del.ok_or_else(missing)?;
-        Ok(call_user!(delete, name.pointer(), fapl))
+        delete(name.name("file name")?, &plist::file_access(fapl)?)
+            .because(codes::VFL, codes::CANTDELETEFILE, "unable to delete the file")?;
+        Ok(0)
     }
 
     /// Requests an operation that only the driver of a file defines.

@@ -65,6 +65,8 @@ pub struct SharedFile {
     /// The mappings of virtual datasets that were created since the file was opened, by the address
     /// of the dataset. The file does not store the extents of the source datasets.
     pub created_mappings: RwLock<std::collections::HashMap<u64, Vec<MappingChoice>>>,
+    /// The addresses of the objects whose dirty metadata the program wants to keep in the cache.
+    pub kept_metadata: parking_lot::Mutex<std::collections::HashSet<u64>>,
     /// The generation of the file after the last flush for chunk addresses.
     pub written: parking_lot::Mutex<Option<u64>>,
     /// True between `H5Fstart_mdc_logging` and `H5Fstop_mdc_logging`.

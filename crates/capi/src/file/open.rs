@@ -269,6 +269,7 @@ impl Request<'_> {
         let shared = SharedFile {
             is_logging: is_logging.into(),
             created_mappings: RwLock::default(),
+            kept_metadata: Default::default(),
             written: Default::default(),
             file,
             number: SharedFile::next_number(),

@@ -343,8 +343,13 @@ impl Store {
             let nowhere = MessageLocation { chunk: Address::UNDEFINED, length: 0, skip: 0, sealed: true };
             store.manage_space(info, nowhere)?;
         }
-        let location = store.edit()?.begin(create, length, extension)?;
         let multi = create.members.as_ref().and_then(NewMembers::multi);
+        if let Some(multi) = &multi {
+            // The superblock extension also goes to the member of its kind. libhdf5 cannot read an
+            // extension in another member. The description has no location yet.
+            store.assign_members(multi, MembersLocation::Block(Address::UNDEFINED));
+        }
+        let location = store.edit()?.begin(create, length, extension)?;
         if let (Some(multi), Some(location)) = (multi, location) {
             store.assign_members(&multi, location);
         }
