@@ -39,7 +39,13 @@ fn missing() -> Failure {
 }
 
 /// Transfers blocks one after another with the functions of a driver for one block.
-fn transfer(file: In<H5FD_t>, class: &H5FD_class_t, dxpl: hid_t, to: Direction, blocks: &[Block]) -> Outcome<herr_t> {
+fn transfer(
+    file: In<H5FD_t>,
+    class: &H5FD_class_t,
+    dxpl: hid_t,
+    to: Direction,
+    blocks: &[Block],
+) -> Outcome<herr_t> {
     let target = file.pointer().cast_mut();
     for (kind, address, size, buffer) in blocks {
         if buffer.is_null() && *size > 0 {
@@ -121,7 +127,8 @@ fn blocks_of(
     while let (Some((at, left)), Some((place, rest))) = (to, from) {
         let count = left.min(rest);
         let element = hyperslab_exact::to_u64(size);
-        let address = place.checked_mul(element).and_then(|bytes| offset.checked_add(bytes)).ok_or_else(overflow)?;
+        let address =
+            place.checked_mul(element).and_then(|bytes| offset.checked_add(bytes)).ok_or_else(overflow)?;
         let bytes = elements::range(at, count, size)?;
         blocks.push((kind, address, bytes.len(), buffer.cast::<u8>().wrapping_add(bytes.start).cast()));
         to = if left > count { Some((at + count, left - count)) } else { memory.next() };
@@ -177,7 +184,11 @@ pub fn delete(name: &[u8], access: &FileAccess) -> Outcome<()> {
             let outcome = call_user!(delete, crate::error::stack::text(name).as_ptr(), list);
             crate::id::take(list);
             if outcome < 0 {
-                return Err(Failure::new(codes::VFL, codes::CANTDELETEFILE, "the driver cannot delete the file"));
+                return Err(Failure::new(
+                    codes::VFL,
+                    codes::CANTDELETEFILE,
+                    "the driver cannot delete the file",
+                ));
             }
             Ok(())
         }
@@ -188,7 +199,10 @@ pub fn delete(name: &[u8], access: &FileAccess) -> Outcome<()> {
             let pattern = FamilyPattern::parse(&String::from_utf8_lossy(name));
             let pattern = pattern.map_err(|error| Failure::bad_value(error.to_string()))?;
             remove(&pattern.member(0))?;
-            (1..).map(|number| pattern.member(number)).take_while(|path| path.is_file()).try_for_each(|path| remove(&path))
+            (1..)
+                .map(|number| pattern.member(number))
+                .take_while(|path| path.is_file())
+                .try_for_each(|path| remove(&path))
         }
         _ => file::remove(name),
     }

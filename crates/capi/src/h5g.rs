@@ -105,8 +105,7 @@ fn create(loc: hid_t, name: &[u8], lists: (hid_t, hid_t, hid_t)) -> Outcome<hid_
         plist::group_create(lists.1).because(codes::ARGS, codes::BADTYPE, "not a group creation list")?;
     let Parent { group, place, last } = traverse::parent(loc, name, lists.2, intermediate)?;
     let filters = filters_of(&create, &place)?;
-    let made =
-        group.by_bytes().create_filtered_group(last, charset, group_options(&create)?, &filters)?;
+    let made = group.by_bytes().create_filtered_group(last, charset, group_options(&create)?, &filters)?;
     let location = place.with_name(place.name.join(last));
     Ok(register(made, location))
 }
@@ -115,7 +114,10 @@ fn create(loc: hid_t, name: &[u8], lists: (hid_t, hid_t, hid_t)) -> Outcome<hid_
 fn open(loc: hid_t, name: Text, gapl: hid_t) -> Outcome<hid_t> {
     let (object, place) = traverse::open(loc, name.name("group name")?, gapl)?;
     let group = object.into_group().map_err(Failure::from);
-    Ok(register(group.because(codes::SYM, codes::BADTYPE, "not a group")?, place))
+    let group = group.because(codes::SYM, codes::BADTYPE, "not a group")?;
+    let filters = group.link_filters()?;
+    crate::filter::provide(&place.shared, filters.iter().map(|filter| filter.id().0.into()));
+    Ok(register(group, place))
 }
 
 /// Returns information about an open group in the C form (`H5G_info_t`).

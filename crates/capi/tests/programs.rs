@@ -165,7 +165,8 @@ fn a_killed_program_loses_nothing_that_it_flushed() {
         let out = String::from_utf8_lossy(&output.stdout).into_owned();
         // The last line may be cut.
         let lines = out.rsplit_once('\n').map_or("", |(whole, _)| whole);
-        let last = lines.lines().last().map_or(i64::try_from(rounds).unwrap() - 1, |line| line.parse().unwrap());
+        let last =
+            lines.lines().last().map_or(i64::try_from(rounds).unwrap() - 1, |line| line.parse().unwrap());
         flushes += hyperslab_exact::to_u64(lines.lines().count());
         let found = finished(&program, ["check", "kills.h5", &last.to_string()], number);
         rounds = found.parse().unwrap();

@@ -160,7 +160,8 @@ unsafe extern "C" fn read(
     let _ = (kind, dxpl);
     let file = file_of(file);
     let Ok(bytes) = Buffer::of(buffer).bytes(size, "buffer") else { return -1 };
-    let (Ok(length), Some(end)) = (file.driver.len(), address.checked_add(hyperslab_exact::to_u64(size))) else {
+    let (Ok(length), Some(end)) = (file.driver.len(), address.checked_add(hyperslab_exact::to_u64(size)))
+    else {
         return -1;
     };
     if end > file.end.load(Ordering::Acquire) {

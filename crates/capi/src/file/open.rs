@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use hyperslab::vfd::Driver;
 use hyperslab::{
-    AccessOptions, CreationOrder, ExternalFiles, File, FileDriver, FileLocking, FileOptions,
-    FileSpace, FileSpaceStrategy, GroupOptions, LibraryVersion, LibverBounds, Limits, NewMembers, OpenOptions,
+    AccessOptions, CreationOrder, ExternalFiles, File, FileDriver, FileLocking, FileOptions, FileSpace,
+    FileSpaceStrategy, GroupOptions, LibraryVersion, LibverBounds, Limits, NewMembers, OpenOptions,
     SharedMessageIndexInfo, SharedMessages,
 };
 use parking_lot::RwLock;

@@ -62,7 +62,9 @@ impl SharedFile {
     /// file for reading. An opening of a changed file must not share the old metadata.
     pub fn is_outdated(&self, path: &Path) -> bool {
         let flags = *self.flags.read();
-        flags & (H5F_ACC_RDWR | H5F_ACC_SWMR_READ) == 0 && self.stamp.is_some() && stamp_of(path) != self.stamp
+        flags & (H5F_ACC_RDWR | H5F_ACC_SWMR_READ) == 0
+            && self.stamp.is_some()
+            && stamp_of(path) != self.stamp
     }
 
     /// Adds the file to the registry of open files and returns the shared file.

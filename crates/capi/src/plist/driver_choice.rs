@@ -1,7 +1,7 @@
 //! The file driver that a file access list chooses, with the driver's configuration.
 
-use std::ffi::{c_char, c_int, c_uint};
 use std::ffi::OsString;
+use std::ffi::{c_char, c_int, c_uint};
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -103,7 +103,8 @@ impl MultiConfiguration {
         kinds.dedup();
         let member = |kind: usize| {
             let pattern = self.names.get(kind).and_then(Option::as_deref);
-            let pattern = pattern.ok_or_else(|| Failure::bad_value("a member of the multi driver has no name"))?;
+            let pattern =
+                pattern.ok_or_else(|| Failure::bad_value("a member of the multi driver has no name"))?;
             let start = self.starts.get(kind).copied().unwrap_or(u64::MAX);
             Ok(MultiMember { path: member_path(pattern, name)?, start, expected: 0 })
         };
@@ -137,7 +138,9 @@ fn member_path(pattern: &[u8], name: &[u8]) -> Outcome<PathBuf> {
                 path.push(b'%');
                 rest = after;
             }
-            (b'%', _) => return Err(Failure::bad_value("a member's name has a `%` other than `%s` and `%%`")),
+            (b'%', _) => {
+                return Err(Failure::bad_value("a member's name has a `%` other than `%s` and `%%`"));
+            }
             (byte, _) => path.push(*byte),
         }
     }

@@ -6,8 +6,8 @@ use hyperslab_exact::to_u64;
 use hyperslab_format::codec::{Address, FileParams, Structure as _, Writer};
 use hyperslab_format::driver_info::DriverInfoBlock;
 use hyperslab_format::message::{
-    BTreeK, DriverInfo, FileSpaceInfo, FileSpaceStrategy, FreeSpaceManagers, Message as _, MessageFlags, MessageType,
-    SharedMessageTableMessage,
+    BTreeK, DriverInfo, FileSpaceInfo, FileSpaceStrategy, FreeSpaceManagers, Message as _, MessageFlags,
+    MessageType, SharedMessageTableMessage,
 };
 use hyperslab_format::object_header::{EnvelopeLayout, HeaderFlags, PrefixV2, write_envelope};
 use hyperslab_format::shared_message::{
@@ -22,8 +22,8 @@ use smallvec::SmallVec;
 use super::edit::Edit;
 use super::left_journal::unrelated;
 use super::locking::FileLock;
-use super::options::{Durability, StoreOptions};
 use super::new_members::NewMembers;
+use super::options::{Durability, StoreOptions};
 use super::space::{FileSpace, MembersLocation, MessageLocation, SpaceKind};
 use super::{Store, journal};
 use crate::error::{Error, Result};

@@ -31,9 +31,7 @@ impl NewMembers {
     /// Returns the driver information of a new file, and the identification of its driver.
     fn information(&self) -> ([u8; 8], DriverInformation) {
         match self {
-            Self::Family { member_size } => {
-                (FAMILY, DriverInformation::Family { member_size: *member_size })
-            }
+            Self::Family { member_size } => (FAMILY, DriverInformation::Family { member_size: *member_size }),
             Self::Multi { .. } => {
                 (MULTI, self.multi().map_or(DriverInformation::Other, DriverInformation::Multi))
             }

@@ -1,13 +1,13 @@
 //! Creation of groups.
 
 use hyperslab_datatype::CharacterSet;
+use hyperslab_filter::Pipeline;
 use hyperslab_format::codec::Address;
 use hyperslab_format::message::{
     EstimatedEntries, LinkInfo, LinkMessage, LinkPhaseChange, LinkTarget, Message as _, MessageFlags,
     MessageType, SymbolTable,
 };
 use hyperslab_format::object_header::AttributePhaseChange;
-use hyperslab_filter::Pipeline;
 use hyperslab_format::superblock::SuperblockVersion;
 use hyperslab_format::symbol_table_entry::SymbolTableCache;
 
