@@ -110,7 +110,7 @@ extern "C" fn stop_at_exit() {
     let (done, wait) = mpsc::channel();
     let close = move || {
         id::leave_inherited();
-        // The program ends, so nobody can receive an internal error.
+        // The program ends, so no caller can receive an internal error.
         drop(std::panic::catch_unwind(stop));
         let _ = done.send(());
     };

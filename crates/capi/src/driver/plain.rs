@@ -121,35 +121,35 @@ fn status(outcome: hyperslab::vfd::Result<()>) -> herr_t {
     if outcome.is_ok() { 0 } else { -1 }
 }
 
-unsafe extern "C" fn close(file: *mut H5FD_t) -> herr_t {
+extern "C" fn close(file: *mut H5FD_t) -> herr_t {
     // SAFETY: `open` made the box, and the program closes a file once.
     let file = unsafe { Box::from_raw(file.cast::<PlainFile>()) };
     status(file.driver.flush())
 }
 
-unsafe extern "C" fn query(file: *const H5FD_t, flags: *mut c_ulong) -> herr_t {
+extern "C" fn query(file: *const H5FD_t, flags: *mut c_ulong) -> herr_t {
     let _ = file;
     crate::pointer::Out::of(flags).put(LIBRARY_FEATURES | DEFAULT_COMPATIBLE);
     0
 }
 
-unsafe extern "C" fn end_of_allocation(file: *const H5FD_t, kind: c_int) -> haddr_t {
+extern "C" fn end_of_allocation(file: *const H5FD_t, kind: c_int) -> haddr_t {
     let _ = kind;
     file_of(file).end.load(Ordering::Acquire)
 }
 
-unsafe extern "C" fn set_end_of_allocation(file: *mut H5FD_t, kind: c_int, end: haddr_t) -> herr_t {
+extern "C" fn set_end_of_allocation(file: *mut H5FD_t, kind: c_int, end: haddr_t) -> herr_t {
     let _ = kind;
     file_of(file).end.store(end, Ordering::Release);
     0
 }
 
-unsafe extern "C" fn end_of_file(file: *const H5FD_t, kind: c_int) -> haddr_t {
+extern "C" fn end_of_file(file: *const H5FD_t, kind: c_int) -> haddr_t {
     let _ = kind;
     file_of(file).driver.len().unwrap_or(haddr_t::MAX)
 }
 
-unsafe extern "C" fn read(
+extern "C" fn read(
     file: *mut H5FD_t,
     kind: c_int,
     dxpl: hid_t,
@@ -168,13 +168,14 @@ unsafe extern "C" fn read(
         return -1;
     }
     // Bytes after the end of the file are zeros.
-    let stored = usize::try_from(length.saturating_sub(address)).map_or(size, |stored| stored.min(size));
+    let left = length.checked_sub(address).map_or(Ok(0), usize::try_from);
+    let stored = left.map_or(size, |left| left.min(size));
     let Some((stored, rest)) = bytes.split_at_mut_checked(stored) else { return -1 };
     rest.fill(0);
     status(if stored.is_empty() { Ok(()) } else { file.driver.read_at(address, stored) })
 }
 
-unsafe extern "C" fn write(
+extern "C" fn write(
     file: *mut H5FD_t,
     kind: c_int,
     dxpl: hid_t,
@@ -192,12 +193,12 @@ unsafe extern "C" fn write(
     status(file.driver.write_at(address, bytes))
 }
 
-unsafe extern "C" fn flush(file: *mut H5FD_t, dxpl: hid_t, closing: bool) -> herr_t {
+extern "C" fn flush(file: *mut H5FD_t, dxpl: hid_t, closing: bool) -> herr_t {
     let _ = (dxpl, closing);
     status(file_of(file).driver.flush())
 }
 
-unsafe extern "C" fn truncate(file: *mut H5FD_t, dxpl: hid_t, closing: bool) -> herr_t {
+extern "C" fn truncate(file: *mut H5FD_t, dxpl: hid_t, closing: bool) -> herr_t {
     let _ = (dxpl, closing);
     let file = file_of(file);
     if file.driver.is_read_only() {
@@ -206,10 +207,10 @@ unsafe extern "C" fn truncate(file: *mut H5FD_t, dxpl: hid_t, closing: bool) -> 
     status(file.driver.set_len(file.end.load(Ordering::Acquire)))
 }
 
-unsafe extern "C" fn lock(file: *mut H5FD_t, exclusive: bool) -> herr_t {
+extern "C" fn lock(file: *mut H5FD_t, exclusive: bool) -> herr_t {
     status(file_of(file).driver.lock(if exclusive { LockKind::Exclusive } else { LockKind::Shared }))
 }
 
-unsafe extern "C" fn unlock(file: *mut H5FD_t) -> herr_t {
+extern "C" fn unlock(file: *mut H5FD_t) -> herr_t {
     status(file_of(file).driver.unlock())
 }

@@ -160,7 +160,7 @@ fn creation(access: &FileAccess, create: &FileCreate) -> Outcome<FileOptions> {
     }
     Ok(match &access.driver {
         DriverChoice::Split { multi, .. } | DriverChoice::Multi(multi) => {
-            options.members(multi.new_members())
+            options.members(multi.new_members()?)
         }
         DriverChoice::Family { member_size, .. } if *member_size != 0 => {
             options.members(NewMembers::Family { member_size: *member_size })

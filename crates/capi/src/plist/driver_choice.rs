@@ -112,15 +112,19 @@ impl MultiConfiguration {
     }
 
     /// Returns the description of the members for a new file.
-    pub fn new_members(&self) -> NewMembers {
+    ///
+    /// # Errors
+    /// Fails if the map has an unknown kind.
+    pub fn new_members(&self) -> Outcome<NewMembers> {
         let mut mapping = [0; 6];
         let mut members: [(u64, Vec<u8>); 6] = Default::default();
         let kinds = self.map.iter().zip(self.starts.iter().zip(&self.names)).skip(1);
         for ((to, member), (map, (start, name))) in mapping.iter_mut().zip(&mut members).zip(kinds) {
-            *to = u8::try_from(*map).unwrap_or(0); // The map has checked kinds.
-            *member = (*start, name.clone().unwrap_or_default());
+            *to = u8::try_from(*map).map_err(|_| Failure::bad_value("unknown kind of memory"))?;
+            // Kinds that share the member of another kind have no name.
+            *member = (*start, name.iter().flatten().copied().collect());
         }
-        NewMembers::Multi { mapping, members }
+        Ok(NewMembers::Multi { mapping, members })
     }
 }
 

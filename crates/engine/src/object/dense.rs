@@ -205,15 +205,15 @@ impl DenseKind {
 }
 
 impl Dense {
-    /// Creates an empty fractal heap and its B-tree indexes for dense storage. `filters` is the
-    /// filter pipeline message of the heap; empty for none.
+    /// Creates dense storage with B-tree indexes, and a heap with a filter pipeline message.
     pub(super) fn create(
         edit: &mut Edit<'_>,
         kind: DenseKind,
         indexed: bool,
-        filters: Vec<u8>,
+        filters: &[u8],
     ) -> Result<Self> {
-        let heap = FractalHeap::create(edit, &FractalHeapCreation { filters, ..kind.heap() })?;
+        let creation = FractalHeapCreation { filters: filters.to_vec(), ..kind.heap() };
+        let heap = FractalHeap::create(edit, &creation)?;
         let names = BTreeV2::create(edit, &kind.name_tree())?.address();
         let order = if indexed { Some(BTreeV2::create(edit, &kind.order_tree())?.address()) } else { None };
         Ok(Self { kind, heap, names, order })

@@ -220,7 +220,7 @@ impl GroupEditor<'_> {
     /// Changes the storage of a group's links from compact to dense.
     fn become_dense(&mut self, edit: &mut Edit<'_>, info: &LinkInfo) -> Result<()> {
         let filters = self.filters(edit)?;
-        let dense = Dense::create(edit, DenseKind::Links, info.creation_order_index.is_some(), filters)?;
+        let dense = Dense::create(edit, DenseKind::Links, info.creation_order_index.is_some(), &filters)?;
         let bodies: Vec<Bytes> = self
             .open
             .header
