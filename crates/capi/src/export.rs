@@ -46,6 +46,7 @@ impl Returned for Option<crate::convert::user::Function> {
 /// The call first clears the error stack of the thread, unless `keep` is true. Functions that read
 /// or change the stack, or that clean up after a failure, keep the records.
 pub fn call<T: Returned>(name: &'static str, keep: bool, body: impl FnOnce() -> Outcome<T>) -> T {
+    let _in_call = init::InCall::start();
     init::start();
     if !keep {
         error::stack::clear();

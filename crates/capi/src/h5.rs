@@ -5,6 +5,7 @@ use std::ffi::{c_char, c_uint, c_void};
 use crate::ctypes::herr_t;
 use crate::error::Failure;
 use crate::export;
+use crate::init::{CloseFunction, Closing};
 use crate::memory;
 use crate::pointer::Out;
 
@@ -28,9 +29,17 @@ export! {
         Ok(0)
     }
 
-    /// Accepts a request of the program that the library runs no cleanup at program exit. The
-    /// library never runs any.
+    /// Prevents that the library closes open files when the program ends.
     fn H5dont_atexit() -> herr_t {
+        crate::init::no_exit();
+        Ok(0)
+    }
+
+    /// Adds a function that the library calls before it shuts down. The last function is called
+    /// first.
+    fn H5atclose(function: Option<CloseFunction>, data: *mut c_void) -> herr_t {
+        let function = function.ok_or_else(|| Failure::bad_value("no function"))?;
+        crate::init::at_close(Closing { function, data });
         Ok(0)
     }
 

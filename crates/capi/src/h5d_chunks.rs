@@ -7,10 +7,9 @@ use hyperslab::{ChunkIndexKind, ChunkInfo, Layout};
 
 use crate::call_user;
 use crate::ctypes::{HADDR_UNDEF, haddr_t, herr_t, hid_t, hsize_t};
-use crate::dataset::{self, DatasetHandle};
+use crate::dataset::{self, DatasetHandle, chunk_list};
 use crate::error::{Because, Failure, Outcome, codes};
 use crate::export;
-use crate::file::H5F_ACC_RDWR;
 use crate::plist;
 use crate::pointer::{Buffer, Data, In, Out};
 
@@ -44,14 +43,6 @@ fn offset_of(handle: &DatasetHandle, chunk: &[u64], offset: In<hsize_t>) -> Outc
     Ok(offset.to_vec())
 }
 
-/// Returns information about the stored chunks of a dataset, sorted by the coordinates of the
-/// chunks.
-fn list(handle: &DatasetHandle) -> Outcome<Vec<ChunkInfo>> {
-    let mut chunks = handle.dataset.chunks().list()?;
-    chunks.sort_by(|one, other| one.offset.cmp(&other.offset));
-    Ok(chunks)
-}
-
 /// Stores the filter mask, the file offset and the size of a chunk in the caller's memory. Stores
 /// default values for a missing chunk.
 fn put(
@@ -67,16 +58,6 @@ fn put(
 /// Returns the number of bytes before the base address of the dataset's file.
 fn base(handle: &DatasetHandle) -> u64 {
     handle.location.shared.file.info().user_block
-}
-
-/// Writes the dirty data of the dataset's file, so that programs find the chunks at their addresses
-/// when they read the file without the library.
-fn write_chunks(handle: &DatasetHandle) -> Outcome<()> {
-    let shared = &handle.location.shared;
-    if *shared.flags.read() & H5F_ACC_RDWR != 0 {
-        shared.file.flush()?;
-    }
-    Ok(())
 }
 
 /// Writes the encoded bytes of a dataset's chunk with the given filter mask.
@@ -127,7 +108,7 @@ export! {
             return Ok(0);
         }
         let (handle, _) = chunked(dataset_id).because(codes::DATASET, codes::CANTGET, "can't get number of chunks")?;
-        count.put(hyperslab_exact::to_u64(list(&handle)?.len()));
+        count.put(hyperslab_exact::to_u64(chunk_list::list(&handle)?.len()));
         Ok(0)
     }
 
@@ -139,8 +120,7 @@ export! {
     ) -> herr_t {
         let _ = space_id;
         let (handle, _) = chunked(dataset_id)?;
-        write_chunks(&handle)?;
-        let chunks = list(&handle)?;
+        let chunks = chunk_list::written(&handle)?;
         let found = usize::try_from(number).ok().and_then(|number| chunks.get(number));
         let found = found.ok_or_else(|| Failure::bad_value("chunk index is out of range"))?;
         offset.fill(&found.offset, found.offset.len())?;
@@ -154,7 +134,7 @@ export! {
         dataset_id: hid_t, offset: In<hsize_t>, filters: Out<c_uint>, address: Out<haddr_t>, size: Out<hsize_t>,
     ) -> herr_t {
         let (handle, chunk) = chunked(dataset_id)?;
-        write_chunks(&handle)?;
+        chunk_list::write(&handle)?;
         let offset = offset.array(chunk.len(), "offset")?;
         let shape = handle.dataset.shape();
         let outside = offset.iter().zip(&shape).any(|(at, size)| at >= size);
@@ -169,9 +149,8 @@ export! {
         plist::transfer(dxpl).because(codes::ARGS, codes::BADTYPE, "not a dataset transfer list")?;
         let visit = visit.ok_or_else(|| Failure::bad_value("invalid callback to chunk iteration"))?;
         let (handle, _) = chunked(dataset_id)?;
-        write_chunks(&handle)?;
         let base = base(&handle);
-        for chunk in list(&handle)? {
+        for chunk in chunk_list::written(&handle)?.iter() {
             let (mask, address) = (chunk.filter_mask, chunk.address + base);
             match call_user!(visit, chunk.offset.as_ptr(), mask, address, chunk.size, data) {
                 0 => {}

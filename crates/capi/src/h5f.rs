@@ -1,14 +1,14 @@
-//! File functions (`H5F*`): opening, creation, flushes, mounts, and open objects.
+//! File functions (`H5F*`): opening, creation, flushes, and open objects.
 
 use std::ffi::{c_int, c_uint, c_void};
 use std::sync::Arc;
 
-use crate::ctypes::{H5P_DEFAULT, IdKind, herr_t, hid_t, htri_t};
+use crate::ctypes::{IdKind, herr_t, hid_t, htri_t};
 use crate::error::{Because, Failure, Outcome, codes};
 use crate::file::open::{self, Request};
 use crate::file::{
     self, FileHandle, H5F_ACC_EXCL, H5F_ACC_RDWR, H5F_ACC_SWMR_READ, H5F_ACC_SWMR_WRITE, H5F_ACC_TRUNC,
-    SharedFile, closing, location,
+    SharedFile, closing,
 };
 use crate::id::{self, Entry};
 use crate::plist::callbacks::FlushCallback;
@@ -310,14 +310,15 @@ export! {
     fn H5Fdelete(name: Text, fapl: hid_t) -> herr_t {
         let name = name.name("file name")?;
         let access = plist::file_access(fapl)?;
-        let shared = Request { name, flags: 0, access, create: None }
+        let shared = Request { name, flags: 0, access: access.clone(), create: None }
             .run()
             .because(codes::FILE, codes::NOTHDF5, "not an HDF5 file")?;
         if Arc::strong_count(&shared) > 1 {
             return Err(Failure::new(codes::FILE, codes::CANTDELETEFILE, "the file is open"));
         }
         closing(|| drop(shared))?;
-        file::remove(name).because(codes::FILE, codes::CANTDELETEFILE, "unable to delete the file")?;
+        crate::h5fd_blocks::delete(name, &access)
+            .because(codes::FILE, codes::CANTDELETEFILE, "unable to delete the file")?;
         Ok(0)
     }
 
@@ -371,48 +372,6 @@ export! {
         let shared = Arc::clone(&file::find(file_id)?.shared);
         handle.require("file handle")?;
         handle.put(crate::driver::handle::of(&shared, fapl)?);
-        Ok(0)
-    }
-
-    /// Mounts the file `child` on the group at the path `name` of another file.
-    fn H5Fmount(loc: hid_t, name: Text, child: hid_t, fmpl: hid_t) -> herr_t {
-        let (child, name) = (file::find(child)?, name.name("name")?);
-        plist::file_mount(fmpl).because(codes::ARGS, codes::BADTYPE, "not a file mount list")?;
-        let (object, place) = file::traverse::open(loc, name, H5P_DEFAULT)
-            .because(codes::FILE, codes::MOUNT, "unable to mount file")?;
-        if Arc::ptr_eq(&place.shared, &child.shared) {
-            return Err(Failure::new(codes::FILE, codes::MOUNT, "a file cannot be mounted on itself"));
-        }
-        let token = object.into_group()?.token();
-        let mut mounts = place.shared.mounts.write();
-        if mounts.iter().any(|mount| mount.group == token) {
-            return Err(Failure::new(codes::FILE, codes::MOUNT, "a file is already mounted on this group"));
-        }
-        mounts.push(file::Mount { group: token, child });
-        Ok(0)
-    }
-
-    /// Unmounts the file that is mounted on the group at the path `name` of another file.
-    fn H5Funmount(loc: hid_t, name: Text) -> herr_t {
-        let name = name.name("name")?;
-        let (_, start) = location::find(loc)?;
-        let (object, place) = file::traverse::open(loc, name, H5P_DEFAULT)
-            .because(codes::FILE, codes::MOUNT, "unable to unmount file")?;
-        let is_root = object.token() == place.shared.file.root().token();
-        let before = start.shared.mounts.read().len();
-        let removed = {
-            let mut mounts = start.shared.mounts.write();
-            let at = mounts.iter().position(|mount| {
-                is_root && Arc::ptr_eq(&mount.child.shared, &place.shared) || mount.group == object.token()
-            });
-            at.map(|at| mounts.remove(at))
-        };
-        drop(object);
-        drop(place);
-        if removed.is_none() || before == 0 {
-            return Err(Failure::new(codes::FILE, codes::MOUNT, "no file is mounted on this group"));
-        }
-        closing(|| drop(removed))?;
         Ok(0)
     }
 

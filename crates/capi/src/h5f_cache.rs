@@ -8,7 +8,7 @@ use std::ffi::{c_int, c_uint};
 use std::sync::atomic::Ordering;
 
 use crate::ctypes::{haddr_t, herr_t, hid_t, hsize_t};
-use crate::error::{Failure, Outcome, codes};
+use crate::error::{Because, Failure, Outcome, codes};
 use crate::plist::metadata_cache::H5AC_cache_config_t;
 use crate::pointer::{In, Out};
 use crate::{export, file};
@@ -56,6 +56,8 @@ export! {
         if config.version != 1 {
             return Err(Failure::new(codes::FILE, codes::CANTSET, "unknown version of the configuration"));
         }
+        crate::h5p_file_cache::check_configuration(&config)
+            .because(codes::FILE, codes::CANTSET, "invalid configuration of the metadata cache")?;
         handle.shared.access.write().metadata_cache = config;
         Ok(0)
     }

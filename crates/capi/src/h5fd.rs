@@ -16,7 +16,10 @@ use crate::pointer::{Buffer, Data, In, Out, Text};
 use crate::symbols;
 
 /// Returns the function table of the driver that opened a file. Reads it from the file's C struct.
-fn class_of(file: In<H5FD_t>) -> Outcome<H5FD_class_t> {
+///
+/// # Errors
+/// Fails with a bad value if the pointer is null.
+pub fn class_of(file: In<H5FD_t>) -> Outcome<H5FD_class_t> {
     let class = crate::memory::class_of_driver(file.pointer());
     class.because(codes::ARGS, codes::BADVALUE, "file pointer cannot be NULL")
 }
@@ -57,8 +60,14 @@ export! {
 
     /// Releases the identifier of a file driver.
     fn H5FDunregister(driver_id: hid_t) -> herr_t {
-        driver::find(driver_id)?;
+        let driver = driver::find(driver_id)?;
         crate::h5i::release(driver_id).because(codes::VFL, codes::CANTDEC, "unable to unregister file driver")?;
+        if let (DriverHandle::User(user), None) = (&*driver, id::find(driver_id))
+            && let Some(terminate) = user.class.terminate
+            && call_user!(terminate,) < 0
+        {
+            return Err(Failure::new(codes::VFL, codes::CANTCLOSEOBJ, "the driver's function for its end failed"));
+        }
         Ok(0)
     }
 
@@ -88,11 +97,12 @@ export! {
         Ok(0)
     }
 
-    /// Opens a file with the user's driver of an access list and returns the driver's file struct.
+    /// Opens a file with the driver of an access list and returns the driver's file struct.
     fn H5FDopen(name: Text, flags: c_uint, fapl: hid_t, max_address: haddr_t) -> *mut c_void {
         let access = crate::plist::file_access(fapl)?;
         let crate::plist::driver_choice::DriverChoice::User(handle, _) = &access.driver else {
-            return Err(Failure::unsupported("H5FDopen does not support the library's drivers"));
+            let _ = max_address;
+            return driver::plain::open(name.name("file name")?, flags, access);
         };
         let DriverHandle::User(user) = &**handle else { return Err(failed("not a user-defined driver")) };
         let open = user.class.open.ok_or_else(|| failed("file driver has no `open' method"))?;
@@ -225,10 +235,10 @@ export! {
 
 /// The features of the library's single-file drivers (`H5FD_FEAT_*`): aggregation, accumulation,
 /// sieving, SWMR, and compatibility with the default driver.
-const LIBRARY_FEATURES: c_ulong = 0x0000_1a7d;
+pub const LIBRARY_FEATURES: c_ulong = 0x0000_1a7d;
 /// The feature of drivers whose files the default driver can open
 /// (`H5FD_FEAT_DEFAULT_VFD_COMPATIBLE`).
-const DEFAULT_COMPATIBLE: c_ulong = 0x0000_8000;
+pub const DEFAULT_COMPATIBLE: c_ulong = 0x0000_8000;
 
 /// The C type of a user's function that registers a file driver and returns its identifier.
 pub type Initializer = unsafe extern "C" fn() -> hid_t;

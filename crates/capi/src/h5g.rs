@@ -3,6 +3,7 @@
 use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::sync::Arc;
 
+use hyperslab::filter::FilterSpec;
 use hyperslab::{CreationOrder, Group, GroupStorage, ObjectKind};
 
 use crate::call_user;
@@ -14,7 +15,7 @@ use crate::file::open::group_options;
 use crate::file::traverse::{self, Parent};
 use crate::group::{GroupHandle, links};
 use crate::id::{self, Entry};
-use crate::plist::settings::{GroupCreate, ObjectCreate};
+use crate::plist::settings::{FilterEntry, GroupCreate, ObjectCreate};
 use crate::plist::{self, Settings};
 use crate::pointer::{Out, Text, TextBuffer};
 use crate::symbols;
@@ -81,7 +82,20 @@ pub fn creation_of(group: &Group) -> Outcome<GroupCreate> {
         max_compact: change.max_compact.into(),
         min_dense: change.min_dense.into(),
         link_order: order_flags(group.link_order()?),
+        filters: group.link_filters()?.iter().map(FilterEntry::from).collect(),
     })
+}
+
+/// Returns the filters for the links of a new group, and adds them to the filters of the file.
+fn filters_of(create: &GroupCreate, place: &Location) -> Outcome<Vec<FilterSpec>> {
+    crate::filter::provide(&place.shared, create.filters.iter().map(|filter| filter.id));
+    let missing = create.filters.iter().any(|filter| !crate::filter::is_available(filter.id));
+    if missing {
+        return Err(Failure::new(codes::PLINE, codes::NOFILTER, "a filter of the group is not available"));
+    }
+    let spec = |filter: &FilterEntry| filter.spec();
+    let filters: Option<Vec<_>> = create.filters.iter().map(spec).collect();
+    filters.because(codes::PLINE, codes::BADVALUE, "not a filter identifier")
 }
 
 /// Creates a group with a link at the path `name` and returns the group's identifier.
@@ -90,7 +104,8 @@ fn create(loc: hid_t, name: &[u8], lists: (hid_t, hid_t, hid_t)) -> Outcome<hid_
     let create =
         plist::group_create(lists.1).because(codes::ARGS, codes::BADTYPE, "not a group creation list")?;
     let Parent { group, place, last } = traverse::parent(loc, name, lists.2, intermediate)?;
-    let made = group.by_bytes().create_group(last, charset, group_options(&create)?)?;
+    let filters = filters_of(&create, &place)?;
+    let made = group.by_bytes().create_filtered_group(last, charset, group_options(&create)?, &filters)?;
     let location = place.with_name(place.name.join(last));
     Ok(register(made, location))
 }
@@ -99,7 +114,10 @@ fn create(loc: hid_t, name: &[u8], lists: (hid_t, hid_t, hid_t)) -> Outcome<hid_
 fn open(loc: hid_t, name: Text, gapl: hid_t) -> Outcome<hid_t> {
     let (object, place) = traverse::open(loc, name.name("group name")?, gapl)?;
     let group = object.into_group().map_err(Failure::from);
-    Ok(register(group.because(codes::SYM, codes::BADTYPE, "not a group")?, place))
+    let group = group.because(codes::SYM, codes::BADTYPE, "not a group")?;
+    let filters = group.link_filters()?;
+    crate::filter::provide(&place.shared, filters.iter().map(|filter| filter.id().0.into()));
+    Ok(register(group, place))
 }
 
 /// Returns information about an open group in the C form (`H5G_info_t`).
@@ -166,6 +184,9 @@ export! {
         plist::require_class(gapl, symbols::CLASS_GROUP_ACCESS, "group access list")?;
         let create =
             plist::group_create(gcpl).because(codes::ARGS, codes::BADTYPE, "not a group creation list")?;
+        if !create.filters.is_empty() {
+            return Err(Failure::unsupported("filters of groups without a link are not supported"));
+        }
         let (_, place) = location::find(loc)?;
         let root = place.shared.file.root();
         let made = root.create_unlinked_group(group_options(&create)?)

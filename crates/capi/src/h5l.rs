@@ -62,6 +62,11 @@ unsafe impl Send for H5L_class_t {}
 /// The link classes that users registered.
 static CLASSES: Mutex<Vec<H5L_class_t>> = Mutex::new(Vec::new());
 
+/// Removes all link classes of users.
+pub fn remove_classes() {
+    CLASSES.lock().clear();
+}
+
 /// Returns the registered link class with the given class number.
 pub fn class(number: c_int) -> Option<H5L_class_t> {
     CLASSES.lock().iter().find(|class| class.id == number).copied()

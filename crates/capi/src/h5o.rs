@@ -299,22 +299,30 @@ export! {
         refresh(object).because(codes::OHDR, codes::CANTLOAD, "unable to refresh object")
     }
 
-    /// Accepts and ignores a request to keep an object's dirty metadata in the cache.
+    /// Records the request to keep an object's dirty metadata in the cache. The next flush of the
+    /// file still writes the metadata.
     fn H5Odisable_mdc_flushes(object: hid_t) -> herr_t {
-        object_of(object)?;
-        Err(Failure::unsupported("H5Odisable_mdc_flushes"))
+        let (found, place) = object_of(object)?;
+        if !place.shared.kept_metadata.lock().insert(found.token().address()) {
+            return Err(Failure::new(codes::OHDR, codes::CANTCORK, "the object is already kept"));
+        }
+        Ok(0)
     }
 
-    /// Accepts and ignores the end of a request to keep an object's dirty metadata in the cache.
+    /// Ends the request to keep an object's dirty metadata in the cache.
     fn H5Oenable_mdc_flushes(object: hid_t) -> herr_t {
-        object_of(object)?;
-        Err(Failure::unsupported("H5Oenable_mdc_flushes"))
+        let (found, place) = object_of(object)?;
+        if !place.shared.kept_metadata.lock().remove(&found.token().address()) {
+            return Err(Failure::new(codes::OHDR, codes::CANTUNCORK, "the object is not kept"));
+        }
+        Ok(0)
     }
 
-    /// Stores `false` in `disabled`, because hyperslab writes metadata at each flush.
+    /// Stores in `disabled` whether the program requested to keep an object's dirty metadata.
     fn H5Oare_mdc_flushes_disabled(object: hid_t, disabled: Out<bool>) -> herr_t {
-        object_of(object)?;
-        disabled.require("result")?.put(false);
+        let (found, place) = object_of(object)?;
+        let kept = place.shared.kept_metadata.lock().contains(&found.token().address());
+        disabled.require("result")?.put(kept);
         Ok(0)
     }
 

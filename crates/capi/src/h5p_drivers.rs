@@ -63,7 +63,7 @@ fn library_choice(id: hid_t) -> Outcome<DriverChoice> {
             tracking: (false, DEFAULT_PAGE),
         },
         s::FAMILY_DRIVER => DriverChoice::Family { member_size: DEFAULT_MEMBER, access: None },
-        s::LOG_DRIVER => DriverChoice::Log { log: None, flags: 0, buffer: 0 },
+        s::LOG_DRIVER => DriverChoice::Log { log: None, flags: 0, buffer: 0, counts: Arc::default() },
         s::MULTI_DRIVER => DriverChoice::Multi(Arc::new(crate::h5p_multi::defaults())),
         s::ONION_DRIVER => DriverChoice::Onion(u32::MAX),
         _ => return Err(Failure::bad_value("this driver must be set with its own function")),
@@ -240,7 +240,8 @@ export! {
     /// Sets the log driver in a file access list. The driver stores a single file and writes a log
     /// of accesses to `logfile`.
     fn H5Pset_fapl_log(fapl_id: hid_t, logfile: Text, flags: c_ulonglong, buf_size: usize) -> herr_t {
-        set(fapl_id, DriverChoice::Log { log: optional_text(logfile), flags, buffer: buf_size })
+        let log = optional_text(logfile);
+        set(fapl_id, DriverChoice::Log { log, flags, buffer: buf_size, counts: Arc::default() })
     }
 }
 

@@ -5,8 +5,8 @@ use std::ffi::{c_int, c_uint};
 use crate::ctypes::{herr_t, hid_t, htri_t};
 use crate::error::{Because, Failure, Outcome, codes};
 use crate::h5z::check_id;
-use crate::plist::settings::{DatasetCreate, FilterEntry, LayoutChoice};
-use crate::plist::{change_dataset_create, dataset_create};
+use crate::plist::settings::{DatasetCreate, FileCreate, FilterEntry, GroupCreate, LayoutChoice};
+use crate::plist::{Settings, change_dataset_create, dataset_create};
 use crate::pointer::{In, Out, TextBuffer};
 use crate::{export, filter};
 
@@ -49,18 +49,35 @@ pub fn append(pipeline: &mut Vec<FilterEntry>, entry: FilterEntry) -> Outcome<()
 /// Appends a filter to the filter pipeline of a creation list. If the layout is structured chunks,
 /// appends it to the pipeline of each section.
 fn add(list: hid_t, entry: &FilterEntry) -> Outcome<herr_t> {
-    change_dataset_create(list, |it| {
-        let structured = it.layout == LayoutChoice::Structured;
-        let DatasetCreate { structured: sections, filters, .. } = it;
-        if structured {
-            for pipeline in &mut sections.filters {
+    if has_sections(list)? {
+        return change_dataset_create(list, |it| {
+            for pipeline in &mut it.structured.filters {
                 append(pipeline, entry.clone())?;
             }
-        } else {
-            append(filters, entry.clone())?;
-        }
-        Ok(0)
+            Ok(0)
+        });
+    }
+    change(list, |pipeline| append(pipeline, entry.clone()).map(|()| 0))
+}
+
+/// Returns true if a creation list states structured chunks, whose sections have filters of their
+/// own.
+fn has_sections(list: hid_t) -> Outcome<bool> {
+    Ok(match &*crate::plist::find(list)?.settings.read() {
+        Settings::DatasetCreate(it) => it.layout == LayoutChoice::Structured,
+        _ => false,
     })
+}
+
+/// Calls `change` with the filter pipeline of a creation list: of a dataset's chunks, or of a
+/// group's links in dense storage.
+fn change<T>(list: hid_t, change: impl FnOnce(&mut Vec<FilterEntry>) -> Outcome<T>) -> Outcome<T> {
+    match &mut *crate::plist::find(list)?.settings.write() {
+        Settings::DatasetCreate(DatasetCreate { filters, .. })
+        | Settings::GroupCreate(GroupCreate { filters, .. })
+        | Settings::FileCreate(FileCreate { group: GroupCreate { filters, .. }, .. }) => change(filters),
+        _ => Err(Failure::bad_type("not a creation list with filters")),
+    }
 }
 
 /// Appends a filter of the library to the filter pipeline of a creation list.
@@ -131,9 +148,11 @@ pub fn missing() -> Failure {
 /// Returns the filters of a creation list. If the layout is structured chunks, returns the filters
 /// of the section with the values.
 fn pipeline(list: hid_t) -> Outcome<Vec<FilterEntry>> {
-    let list = dataset_create(list)?;
-    let [_, values, _] = list.structured.filters;
-    Ok(if list.layout == LayoutChoice::Structured { values } else { list.filters })
+    if has_sections(list)? {
+        let [_, values, _] = dataset_create(list)?.structured.filters;
+        return Ok(values);
+    }
+    change(list, |pipeline| Ok(pipeline.clone()))
 }
 
 /// Stores the properties of a creation list's filter at an index, and returns the filter's
@@ -203,14 +222,14 @@ export! {
         cd_values: In<c_uint>,
     ) -> herr_t {
         let new = entry(filter, flags, cd_nelmts, cd_values)?;
-        change_dataset_create(plist_id, |it| modify(&mut it.filters, new))
+        change(plist_id, |pipeline| modify(pipeline, new))
     }
 
     /// Removes a filter from the filter pipeline of a creation list, or all filters for the
     /// identifier 0.
     fn H5Premove_filter(plist_id: hid_t, filter: c_int) -> herr_t {
         check_id(filter)?;
-        change_dataset_create(plist_id, |it| remove(&mut it.filters, filter))
+        change(plist_id, |pipeline| remove(pipeline, filter))
     }
 
     /// Returns the number of filters in the filter pipeline of a creation list.

@@ -51,7 +51,7 @@ const _: () = assert!(size_of::<H5FD_splitter_vfd_config_t>() == 8224);
 pub fn defaults() -> MultiConfiguration {
     let mut starts = [0; KINDS];
     for (part, start) in (0_u64..).zip(starts.iter_mut().skip(1)) {
-        *start = part * (i64::MAX.cast_unsigned() / 6);
+        *start = part * ((u64::MAX - 1) / 6);
     }
     let names = LETTERS.map(|letter| Some([b"%s-", [letter].as_slice(), b".h5"].concat()));
     MultiConfiguration { map: [0; KINDS], access: Default::default(), names, starts, relax: true }
@@ -165,7 +165,7 @@ export! {
             map: [1, 1, 1, 3, 3, 1, 1],
             access: [None, first, None, second, None, None, None],
             names: [None, name, None, data, None, None, None],
-            starts: [0, 0, 0, i64::MAX.cast_unsigned() / 2, 0, 0, 0],
+            starts: [u64::MAX, 0, u64::MAX, u64::MAX / 2, u64::MAX, u64::MAX, u64::MAX],
             relax: true,
         };
         set(fapl, DriverChoice::Split { metadata, raw, multi: Arc::new(multi) })

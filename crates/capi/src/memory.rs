@@ -77,6 +77,12 @@ pub(crate) fn close_descriptor(descriptor: i32) {
     unsafe { libc::close(descriptor) };
 }
 
+/// Asks C to call a function when the program ends.
+pub(crate) fn at_exit(function: extern "C" fn()) {
+    // SAFETY: the function lives as long as the library, and leaves no panic.
+    unsafe { libc::atexit(function) };
+}
+
 /// Writes a value to the start of a C struct, such as the struct of a driver's open file. `to`
 /// points to the struct.
 pub(crate) fn put<T>(to: *mut T, value: T) {

@@ -4,7 +4,7 @@
 
 use std::ffi::c_void;
 
-use crate::ctypes::{haddr_t, herr_t, hid_t};
+use crate::ctypes::{herr_t, hid_t};
 use crate::error::Failure;
 use crate::export;
 
@@ -23,10 +23,7 @@ macro_rules! not_yet {
 
 not_yet! {
     herr_t:
-        H5ESget_requests H5ESinsert_request H5FDctl H5FDdelete H5FDfree H5FDread_from_selection
-        H5FDread_selection H5FDread_vector H5FDread_vector_from_selection
-        H5FDwrite_from_selection H5FDwrite_selection H5FDwrite_vector
-        H5FDwrite_vector_from_selection H5TSmutex_acquire H5TSmutex_get_attempt_count
+        H5ESget_requests H5ESinsert_request H5TSmutex_acquire H5TSmutex_get_attempt_count
         H5TSmutex_release H5VLattr_close H5VLattr_get H5VLattr_optional H5VLattr_optional_op
         H5VLattr_read H5VLattr_specific H5VLattr_write H5VLblob_get H5VLblob_optional
         H5VLblob_put H5VLblob_specific H5VLclose_lib_context H5VLcmp_connector_info
@@ -45,9 +42,7 @@ not_yet! {
         H5VLrequest_notify H5VLrequest_optional H5VLrequest_optional_op H5VLrequest_specific
         H5VLrequest_wait H5VLrestore_lib_state H5VLretrieve_lib_state H5VLstart_lib_state
         H5VLterminate H5VLtoken_cmp H5VLtoken_from_str H5VLtoken_to_str
-        H5VLunregister_opt_operation H5atclose;
-    haddr_t:
-        H5FDalloc;
+        H5VLunregister_opt_operation;
     hid_t:
         H5VL_pass_through_register H5VLget_file_type
         H5VLpeek_connector_id_by_name H5VLpeek_connector_id_by_value H5VLregister_connector

@@ -10,7 +10,7 @@ const SUITES_VARIABLE: &str = "HYPERSLAB_CAPI_SUITES";
 
 /// Macros that define functions by their names alone. The names are the words at the start of the
 /// rows, or all words of a name's form.
-const LISTS: &[&str] = &["not_yet!", "initializers!", "values!"];
+const LISTS: &[&str] = &["not_yet!", "initializers!", "transfers!", "values!"];
 
 fn crate_folder() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))

@@ -2,7 +2,8 @@
 #![expect(clippy::print_stderr, clippy::unwrap_used, reason = "a test may fail or report a skip")]
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
 /// Returns the folder of the shared library that was built with this test, or `None` if the build
 /// made none. The folder above may hold an older library.
@@ -97,4 +98,95 @@ fn a_program_chooses_folders_views_and_memory_in_access_lists() {
     let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{out}{err}");
     assert_eq!(out.trim(), "all parts passed");
+}
+
+/// Runs a program in a folder of its own, and checks that it states its success.
+fn passes(source: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(program) = compiled(source, folder.path()) else { return };
+    let mut command = Command::new(program);
+    command.current_dir(folder.path()).env("LD_LIBRARY_PATH", folder.path());
+    let output = command.env_remove("HDF5_USE_FILE_LOCKING").output().unwrap();
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{out}{err}");
+    assert_eq!(out.lines().last(), Some("all parts passed"), "{out}{err}");
+}
+
+#[test]
+fn a_program_opens_files_with_each_driver_and_with_its_own() {
+    passes("drivers.c");
+}
+
+#[test]
+fn a_program_follows_its_own_links_mounts_files_and_compresses_links() {
+    passes("links.c");
+}
+
+#[test]
+fn a_program_reads_statistics_and_controls_plugins_and_flushes() {
+    passes("caches.c");
+}
+
+#[test]
+fn forks_do_not_wait_for_threads_and_changed_files_are_read_again() {
+    passes("processes.c");
+}
+
+/// The number of killed writers, and the variable that states another number.
+const KILLS: u64 = 30;
+const KILLS_VARIABLE: &str = "HYPERSLAB_CAPI_KILLS";
+
+/// Starts the program of `kills.c` with arguments. In odd rounds, the environment chooses the
+/// durability, else the program.
+fn client(program: &Path, words: [&str; 3], number: u64) -> Command {
+    let mut command = Command::new(program);
+    let folder = program.parent().unwrap();
+    command.current_dir(folder).args(words).env("LD_LIBRARY_PATH", folder);
+    if number % 2 == 1 {
+        command.env("HYPERSLAB_DURABILITY", "ordered");
+    }
+    command
+}
+
+/// Runs the program of `kills.c` to its end, and returns its output.
+fn finished(program: &Path, words: [&str; 3], number: u64) -> String {
+    let output = client(program, words, number).output().unwrap();
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "kill {number}, {words:?}: {out}{err}");
+    out.trim().to_owned()
+}
+
+#[test]
+fn a_killed_program_loses_nothing_that_it_flushed() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(program) = compiled("kills.c", folder.path()) else { return };
+    let kills = std::env::var(KILLS_VARIABLE).map_or(KILLS, |text| text.parse().unwrap());
+    let (mut rounds, mut flushes) = (0_u64, 0_u64);
+    for number in 0..kills {
+        if rounds == 0 || number % 8 == 0 {
+            finished(&program, ["start", "kills.h5", ""], number);
+            rounds = 0;
+        }
+        let mut writer = client(&program, ["write", "kills.h5", &rounds.to_string()], number);
+        let mut writer = writer.stdout(Stdio::piped()).spawn().unwrap();
+        // The times are spread over about twenty rounds.
+        std::thread::sleep(Duration::from_micros(20_000 + number * 7919 % 180_000));
+        writer.kill().unwrap();
+        let output = writer.wait_with_output().unwrap();
+        let out = String::from_utf8_lossy(&output.stdout).into_owned();
+        // The last line may be cut.
+        let lines = out.rsplit_once('\n').map_or("", |(whole, _)| whole);
+        let last =
+            lines.lines().last().map_or(i64::try_from(rounds).unwrap() - 1, |line| line.parse().unwrap());
+        flushes += hyperslab_exact::to_u64(lines.lines().count());
+        let found = finished(&program, ["check", "kills.h5", &last.to_string()], number);
+        rounds = found.parse().unwrap();
+    }
+    eprintln!("{kills} kills, {flushes} flushes");
+    assert!(kills < 8 || flushes > kills, "the programs flushed only {flushes} times");
+}
+
+#[test]
+fn programs_that_close_nothing_lose_nothing() {
+    passes("ends.c");
 }

@@ -7,6 +7,7 @@ use hyperslab_engine::ops::groups::{self, Link as EngineLink, LinkTarget as Engi
 use hyperslab_engine::ops::objects::{self, ObjectHeader, Resolved};
 use hyperslab_engine::store::Edit;
 use hyperslab_engine::{Address, Error, Result};
+use hyperslab_filter::{FilterSpec, Pipeline, Stage};
 
 use crate::known::Known;
 use crate::{
@@ -130,9 +131,39 @@ impl<'a> ByteNames<'a> {
     /// # Errors
     /// Returns the errors of [`Group::create_group`].
     pub fn create_group(self, name: &[u8], charset: CharacterSet, options: GroupOptions) -> Result<Group> {
+        self.create_filtered_group(name, charset, options, &[])
+    }
+
+    /// Creates a group as a member of this group, with filters for its links. They apply when the
+    /// links are in dense storage. The name of the new group is given as bytes.
+    ///
+    /// ```
+    /// use hyperslab::filter::FilterSpec;
+    /// use hyperslab::{CharacterSet, GroupOptions};
+    /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
+    /// let (names, options) = (file.by_bytes(), GroupOptions::new());
+    /// let group = names.create_filtered_group(b"packed", CharacterSet::Ascii, options, &[FilterSpec::deflate(6)])?;
+    /// for number in 0..20 {
+    ///     group.create_group(&format!("link {number}"))?;
+    /// }
+    /// assert_eq!(group.link_filters()?, [FilterSpec::deflate(6)]);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns the errors of [`Group::create_group`].
+    pub fn create_filtered_group(
+        self,
+        name: &[u8],
+        charset: CharacterSet,
+        options: GroupOptions,
+        filters: &[FilterSpec],
+    ) -> Result<Group> {
+        let pipeline = pipeline_of(filters);
         let made = self.add(name, |edit, parent| {
             self.refuse(edit, parent, name)?;
-            let made = self.group.file().create_group_deferred(edit, &options.0)?;
+            let file = self.group.file();
+            let made = file.create_filtered_group_deferred(edit, &options.0, &pipeline)?;
             self.insert_at(edit, parent, &link(name, charset, EngineTarget::Hard(made)))?;
             edit.store().hold(made)
         })?;
@@ -225,7 +256,27 @@ impl<'a> ByteNames<'a> {
     }
 }
 
+/// Returns the filter pipeline of the given filters with their client data unchanged.
+fn pipeline_of(filters: &[FilterSpec]) -> Pipeline {
+    let stage = |filter: &FilterSpec| Stage {
+        id: filter.id(),
+        flags: filter.flags(),
+        name: filter.name().map(str::to_owned),
+        client_data: filter.client_data().to_vec(),
+    };
+    Pipeline::new(filters.iter().map(stage).collect())
+}
+
 impl Group {
+    /// Returns the filters for the group's links in dense storage.
+    ///
+    /// # Errors
+    /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the group is damaged.
+    pub fn link_filters(&self) -> Result<Vec<FilterSpec>> {
+        let (header, _reading) = self.header_held()?;
+        Ok(crate::repack::specs_of(&groups::link_filters(&self.file().container, &header)?))
+    }
+
     /// Returns the object found at the end of a path. `header` is the header of the object. The
     /// caller holds shared access to the structure of the file.
     fn found(&self, header: Arc<ObjectHeader>, path: &[u8]) -> Result<Object> {

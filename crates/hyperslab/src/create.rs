@@ -6,7 +6,7 @@ use std::sync::Arc;
 use hyperslab_engine::ops::OpenFile;
 use hyperslab_engine::ops::groups::{GroupOptions as EngineGroupOptions, LinkOrder};
 use hyperslab_engine::ops::objects::AttributeOrder;
-use hyperslab_engine::store::{CreateOptions, StoreOptions};
+use hyperslab_engine::store::{CreateOptions, NewMembers, StoreOptions};
 use hyperslab_engine::{Error, Result};
 use hyperslab_vfd::{Access, Core, Driver, Sec2};
 
@@ -40,6 +40,15 @@ impl FileOptions {
     #[must_use]
     pub fn user_block(mut self, bytes: u64) -> Self {
         self.mode.create.user_block = bytes;
+        self
+    }
+
+    /// Sets the members that the new file describes. Use this option together with a driver that
+    /// stores the file in these members ([`create_driver`](Self::create_driver)). Each kind of data
+    /// goes to its member.
+    #[must_use]
+    pub fn members(mut self, members: NewMembers) -> Self {
+        self.mode.create.members = Some(members);
         self
     }
 

@@ -145,7 +145,7 @@ pub use hyperslab_datatype::{CharacterSet, Datatype, DatatypeClass, FixedText, H
 pub use hyperslab_derive::H5Type;
 pub use hyperslab_engine::ops::datasets::ChunkIndexKind;
 pub use hyperslab_engine::ops::datasets::VirtualView;
-pub use hyperslab_engine::store::{Durability, FileLocking};
+pub use hyperslab_engine::store::{Durability, FileLocking, NewMembers};
 pub use hyperslab_engine::{Error, ErrorKind, LibraryVersion, LibverBounds, Limits, Result};
 pub use info::{FileInfo, FileSpace, FileSpaceStrategy, HeaderInfo, SharedMessageIndexInfo, SharedMessages};
 pub use layout::{

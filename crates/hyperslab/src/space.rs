@@ -47,6 +47,23 @@ impl File {
         usage.free.checked_add(usage.pending).ok_or(Error::Internal { structure, invariant })
     }
 
+    /// Returns a number that each change of the file increases. Returns `None` if datasets of the
+    /// file have dirty data, or if another program may change the file (SWMR).
+    ///
+    /// ```
+    /// let file = hyperslab::FileOptions::new().create_in_memory()?;
+    /// let before = file.generation();
+    /// assert_eq!(file.generation(), before);
+    /// file.create_group("group")?;
+    /// assert!(file.generation() > before);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    pub fn generation(&self) -> Option<u64> {
+        let file = self.root().file();
+        let store = &file.container.store;
+        (!store.is_swmr_reader() && !file.is_dirty(None)).then(|| store.generation())
+    }
+
     /// Converts elements of the datatype `memory` to the stored form of `datatype`, and returns
     /// them. Stores their variable-length data in this file. The source heap of `conversions`
     /// contains this data in memory.

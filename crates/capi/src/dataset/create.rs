@@ -290,7 +290,14 @@ pub fn handle(dataset: &Dataset, location: Location, access: DatasetAccess) -> D
     let heap = Arc::new(crate::convert::heap::Heap::default());
     let memory = form::memory(dataset.datatype());
     let dataset = dataset.with_conversions(defaults().with_destination_heap(heap));
-    DatasetHandle { dataset, memory, location, access, set_shape: Default::default() }
+    DatasetHandle {
+        dataset,
+        memory,
+        location,
+        access,
+        set_shape: Default::default(),
+        chunks: Default::default(),
+    }
 }
 
 /// Returns the creation properties of an existing dataset.

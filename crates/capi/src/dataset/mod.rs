@@ -1,6 +1,7 @@
 //! Datasets that C programs hold by identifiers.
 
 pub mod access;
+pub mod chunk_list;
 pub mod create;
 pub mod elements;
 pub mod scatter;
@@ -31,6 +32,8 @@ pub struct DatasetHandle {
     /// The virtual dataset with the shape that the program set. It serves reads until the program
     /// requests the dataspace.
     pub set_shape: parking_lot::Mutex<Option<Dataset>>,
+    /// The stored chunks, which calls for single chunks share.
+    pub chunks: parking_lot::Mutex<chunk_list::ChunkList>,
 }
 
 impl DatasetHandle {
@@ -38,7 +41,15 @@ impl DatasetHandle {
     pub fn with_set_shape(&self) -> Option<Self> {
         let dataset = self.set_shape.lock().clone()?;
         let (memory, location) = (self.memory.clone(), self.location.clone());
-        Some(Self { dataset, memory, location, access: self.access.clone(), set_shape: Default::default() })
+        let access = self.access.clone();
+        Some(Self {
+            dataset,
+            memory,
+            location,
+            access,
+            set_shape: Default::default(),
+            chunks: Default::default(),
+        })
     }
 }
 

@@ -2,6 +2,7 @@
 
 pub mod class;
 pub mod handle;
+pub mod plain;
 pub mod user;
 
 use std::ffi::c_void;

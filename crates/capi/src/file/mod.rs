@@ -1,5 +1,6 @@
 //! Open files, and the locations of objects in these files.
 
+pub mod drivers;
 pub mod location;
 pub mod open;
 pub mod registry;
@@ -17,6 +18,7 @@ pub use registry::{find_open, identity_of};
 use crate::ctypes::hid_t;
 use crate::error::{Failure, Outcome, codes};
 use crate::id::{self, Entry};
+use crate::plist::driver_choice::DriverChoice;
 use crate::plist::settings::{FileAccess, MappingChoice};
 
 /// The flag of `H5Fopen` that opens the file for reading and writing.
@@ -41,8 +43,13 @@ pub struct SharedFile {
     /// The number of the file (`H5O_info_t::fileno`), unique among all files that the process
     /// opened.
     pub number: u64,
+    /// The process that opened the file. A fork of this process inherits the file.
+    pub process: u32,
     /// The identity of the file in the file system; `None` for a file in memory.
     pub identity: Option<hyperslab::vfd::FileIdentity>,
+    /// The length and the time of the last change before the file was opened for reading; `None`
+    /// for a file in memory.
+    pub stamp: Option<registry::Stamp>,
     /// The name with which the program opened the file.
     pub name: Vec<u8>,
     /// The access properties with which the program opened the file.
@@ -58,6 +65,10 @@ pub struct SharedFile {
     /// The mappings of virtual datasets that were created since the file was opened, by the address
     /// of the dataset. The file does not store the extents of the source datasets.
     pub created_mappings: RwLock<std::collections::HashMap<u64, Vec<MappingChoice>>>,
+    /// The addresses of the objects whose dirty metadata the program wants to keep in the cache.
+    pub kept_metadata: parking_lot::Mutex<std::collections::HashSet<u64>>,
+    /// The generation of the file after the last flush for chunk addresses.
+    pub written: parking_lot::Mutex<Option<u64>>,
     /// True between `H5Fstart_mdc_logging` and `H5Fstop_mdc_logging`.
     pub is_logging: std::sync::atomic::AtomicBool,
     /// True if the library gives new object headers the minimum size.
@@ -110,6 +121,16 @@ impl SharedFile {
         self.minimize.store(yes, std::sync::atomic::Ordering::Relaxed);
     }
 
+    /// Writes the log of accesses, if the program chose the log driver with a name for the log.
+    fn write_log(&self) -> Outcome<()> {
+        use std::os::unix::ffi::OsStrExt as _;
+        let access = self.access.read();
+        let DriverChoice::Log { log: Some(log), counts, .. } = &access.driver else { return Ok(()) };
+        let text = format!("{}\n{}\n", String::from_utf8_lossy(&self.name), counts.report());
+        std::fs::write(std::ffi::OsStr::from_bytes(log), text)
+            .map_err(|error| Failure::new(codes::VFL, codes::LOGGING, error.to_string()))
+    }
+
     /// Returns the number of bytes in which this file stores an address.
     pub fn offset_bytes(&self) -> u8 {
         self.file.info().size_of_offsets
@@ -120,7 +141,7 @@ impl Drop for SharedFile {
     fn drop(&mut self) {
         registry::forget(self.number);
         crate::driver::handle::close(self.number);
-        if let Err(failure) = crate::h5f::finish(self) {
+        if let Err(failure) = crate::h5f::finish(self).and_then(|()| self.write_log()) {
             registry::keep_error(failure);
         }
     }

@@ -5,21 +5,22 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use hyperslab::vfd::{Access, Core, CoreOptions, Driver, Family, FamilyPattern, Multi, MultiMember, Sec2};
+use hyperslab::vfd::Driver;
 use hyperslab::{
-    AccessOptions, CreationOrder, Durability, ExternalFiles, File, FileDriver, FileLocking, FileOptions,
-    FileSpace, FileSpaceStrategy, GroupOptions, LibraryVersion, LibverBounds, Limits, OpenOptions,
+    AccessOptions, CreationOrder, ExternalFiles, File, FileDriver, FileLocking, FileOptions, FileSpace,
+    FileSpaceStrategy, GroupOptions, LibraryVersion, LibverBounds, Limits, NewMembers, OpenOptions,
     SharedMessageIndexInfo, SharedMessages,
 };
 use parking_lot::RwLock;
 
+use super::registry::stamp_of;
 use super::{
     FileHandle, H5F_ACC_EXCL, H5F_ACC_RDWR, H5F_ACC_SWMR_READ, H5F_ACC_SWMR_WRITE, H5F_ACC_TRUNC, SharedFile,
     find_open, identity_of,
 };
 use crate::ctypes::HADDR_UNDEF;
 use crate::driver::user::UserFile;
-use crate::error::{Because, Failure, Outcome, codes};
+use crate::error::{Failure, Outcome, codes};
 use crate::plist::driver_choice::DriverChoice;
 use crate::plist::image::FileImage;
 use crate::plist::settings::{FileAccess, FileCreate, GroupCreate, ObjectCreate};
@@ -93,11 +94,7 @@ fn options<M: Default>(access: &FileAccess) -> Outcome<AccessOptions<M>> {
         .alignment(access.alignment_threshold, access.alignment)
         .external_files(ExternalFiles::Anywhere)
         .open_files(Arc::new(super::registry::Registry))
-        .durability(match access.durability {
-            0 => Durability::Full,
-            1 => Durability::Ordered,
-            _ => Durability::None,
-        });
+        .durability(crate::h5p_durability::of(access.durability)?);
     if let Some((used, ignored)) = access.locking {
         let locking = match (used, ignored) {
             (false, _) => FileLocking::Off,
@@ -112,6 +109,9 @@ fn options<M: Default>(access: &FileAccess) -> Outcome<AccessOptions<M>> {
     if matches!(access.driver, DriverChoice::User(..)) {
         // Without these buffers, the user's driver receives each access.
         options = options.buffer_raw_data(false).chunk_cache(0);
+    }
+    if let DriverChoice::Log { counts, .. } = &access.driver {
+        options = options.access_log(Arc::clone(counts));
     }
     // Without a folder of the dataset, names of raw data files start at the current directory.
     Ok(options.raw_data_folder("."))
@@ -158,7 +158,15 @@ fn creation(access: &FileAccess, create: &FileCreate) -> Outcome<FileOptions> {
     if !create.shared_indexes.is_empty() {
         options = options.shared_messages(shared);
     }
-    Ok(options)
+    Ok(match &access.driver {
+        DriverChoice::Split { multi, .. } | DriverChoice::Multi(multi) => {
+            options.members(multi.new_members()?)
+        }
+        DriverChoice::Family { member_size, .. } if *member_size != 0 => {
+            options.members(NewMembers::Family { member_size: *member_size })
+        }
+        _ => options,
+    })
 }
 
 /// Returns the file space settings of an unchanged file creation list. Files do not store these
@@ -202,7 +210,7 @@ pub struct Request<'a> {
 
 impl Request<'_> {
     /// Returns the name of the requested file as a path.
-    fn path(&self) -> &Path {
+    pub(super) fn path(&self) -> &Path {
         Path::new(OsStr::from_bytes(self.name))
     }
 
@@ -222,7 +230,10 @@ impl Request<'_> {
             self.access.driver,
             DriverChoice::Sec2 | DriverChoice::Stdio | DriverChoice::Log { .. } | DriverChoice::Core { .. }
         );
-        if on_disk && let Some(open) = identity_of(self.path()).and_then(|identity| find_open(&identity)) {
+        if on_disk
+            && let Some(open) = identity_of(self.path()).and_then(|identity| find_open(&identity))
+            && (self.writes() || !open.is_outdated(self.path()))
+        {
             return self.share(open);
         }
         let is_empty =
@@ -239,6 +250,11 @@ impl Request<'_> {
             let text = "enabling the page buffer requires the page strategy of file space";
             return Err(Failure::new(codes::FILE, codes::CANTINIT, text));
         }
+        if let DriverChoice::Log { counts, .. } = &mut self.access.driver {
+            *counts = Arc::default();
+        }
+        // The stamp is older than the bytes that are read, so that no change is missed.
+        let stamp = if on_disk && !self.writes() { stamp_of(self.path()) } else { None };
         let (file, user_driver, file_image) = self.open_new()?;
         self.access.image = None;
         self.access.page_buffer.0 = page_buffer(&file, self.access.page_buffer.0);
@@ -253,9 +269,13 @@ impl Request<'_> {
         let shared = SharedFile {
             is_logging: is_logging.into(),
             created_mappings: RwLock::default(),
+            kept_metadata: Default::default(),
+            written: Default::default(),
             file,
             number: SharedFile::next_number(),
+            process: std::process::id(),
             identity,
+            stamp,
             name: self.name.to_vec(),
             access: RwLock::new(self.access),
             flags: RwLock::new(flags),
@@ -354,90 +374,6 @@ impl Request<'_> {
             None => self.opening()?.open_driver(driver)?,
         })
     }
-
-    /// Returns the access mode in which the library's drivers open the requested file: read-only or
-    /// read-write.
-    fn mode(&self) -> Access {
-        match self.create {
-            Some(_) if self.flags & H5F_ACC_EXCL != 0 && self.flags & H5F_ACC_TRUNC == 0 => Access::CreateNew,
-            Some(_) => Access::Truncate,
-            None if self.flags & H5F_ACC_RDWR != 0 => Access::ReadWrite,
-            None => Access::ReadOnly,
-        }
-    }
-
-    /// Opens the requested file with the driver that the file access list chooses.
-    fn driver(&self, driver: &DriverChoice) -> Outcome<Arc<dyn Driver>> {
-        let failed = (codes::VFL, codes::CANTINIT, "cannot open the file");
-        Ok(match driver {
-            DriverChoice::Core { increment, backing_store, .. } => {
-                let options = CoreOptions { increment: (*increment).max(1), backing_store: *backing_store };
-                self.core(options)?
-            }
-            DriverChoice::Family { member_size, .. } => {
-                let text = String::from_utf8_lossy(self.name);
-                let pattern = FamilyPattern::parse(&text)
-                    .map_err(driver_error)
-                    .because(failed.0, failed.1, failed.2)?;
-                let size = (*member_size != 0).then_some(*member_size);
-                Arc::new(Family::open(pattern, self.mode(), size).map_err(driver_error)?)
-            }
-            DriverChoice::Split { metadata, raw, .. } => {
-                let (metadata, raw) = (String::from_utf8_lossy(metadata), String::from_utf8_lossy(raw));
-                let members = MultiMember::split(self.path(), &metadata, &raw);
-                Arc::new(Multi::open(members, self.mode()).map_err(driver_error)?)
-            }
-            DriverChoice::Multi(_) => {
-                let members = MultiMember::multi(self.path());
-                Arc::new(Multi::open(members, self.mode()).map_err(driver_error)?)
-            }
-            DriverChoice::Splitter(_) | DriverChoice::Onion(_) => {
-                return Err(Failure::unsupported(
-                    "the splitter driver and the onion driver are not supported",
-                ));
-            }
-            _ => Arc::new(Sec2::open(self.path(), self.mode()).map_err(driver_error)?),
-        })
-    }
-
-    /// Opens the requested file in memory, and reads its bytes from the file system or from the
-    /// file image.
-    fn core(&self, options: CoreOptions) -> Outcome<Arc<dyn Driver>> {
-        let name = String::from_utf8_lossy(self.name).into_owned();
-        if let (Some(image), None) = (&self.access.image, &self.create) {
-            if options.backing_store {
-                std::fs::write(self.path(), image.bytes()).map_err(|error| io_error(&error))?;
-                return Ok(Arc::new(Core::open(self.path(), self.mode(), options).map_err(driver_error)?));
-            }
-            return Ok(Arc::new(Core::with_options(name, image.bytes().to_vec(), options)));
-        }
-        if self.create.is_some() && !options.backing_store {
-            if self.mode() == Access::CreateNew && self.path().exists() {
-                let text = "the file exists, errno = 17";
-                return Err(Failure::new(codes::FILE, codes::FILEEXISTS, text));
-            }
-            return Ok(Arc::new(Core::with_options(name, Vec::new(), options)));
-        }
-        Ok(Arc::new(Core::open(self.path(), self.mode(), options).map_err(driver_error)?))
-    }
-}
-
-/// Returns the failure for an error of a file driver, with the number of the system error.
-fn driver_error(error: hyperslab::vfd::DriverError) -> Failure {
-    let number = std::error::Error::source(&error)
-        .and_then(|source| source.downcast_ref::<std::io::Error>())
-        .and_then(std::io::Error::raw_os_error);
-    let text = match number {
-        Some(number) => format!("{error}, errno = {number}"),
-        None => error.to_string(),
-    };
-    Failure::new(codes::VFL, codes::CANTOPENFILE, text)
-}
-
-/// Returns the failure for an I/O error, with the number of the system error.
-fn io_error(error: &std::io::Error) -> Failure {
-    let number = error.raw_os_error().unwrap_or_default();
-    Failure::new(codes::VFL, codes::CANTOPENFILE, format!("{error}, errno = {number}"))
 }
 
 /// Registers a new handle of an open file and returns the handle's new identifier.

@@ -9,7 +9,7 @@ use std::sync::{Arc, Weak};
 use hyperslab::vfd::FileIdentity;
 use parking_lot::Mutex;
 
-use super::SharedFile;
+use super::{H5F_ACC_RDWR, H5F_ACC_SWMR_READ, SharedFile};
 use crate::error::Failure;
 
 /// The files that this process has open, with their numbers.
@@ -30,17 +30,41 @@ pub fn identity_of(path: &Path) -> Option<FileIdentity> {
     Some(FileIdentity::Node { device: metadata.dev(), inode: metadata.ino() })
 }
 
-/// Returns the open file with the given file identity. Returns `None` if this process does not have
-/// the file open.
+/// The length and the time of the last change of a file in the file system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stamp {
+    size: u64,
+    seconds: i64,
+    nanoseconds: i64,
+}
+
+/// Returns the length and the time of the last change of the file at a path. Returns `None` if the
+/// file does not exist.
+pub fn stamp_of(path: &Path) -> Option<Stamp> {
+    let metadata = std::fs::metadata(path).ok()?;
+    Some(Stamp { size: metadata.len(), seconds: metadata.mtime(), nanoseconds: metadata.mtime_nsec() })
+}
+
+/// Returns the newest open file with the given file identity. Returns `None` if this process does
+/// not have the file open.
 pub fn find_open(identity: &FileIdentity) -> Option<Arc<SharedFile>> {
     let open: Vec<_> = OPEN.lock().iter().filter_map(|(_, file)| file.upgrade()).collect();
-    open.into_iter().find(|file| file.identity.as_ref() == Some(identity))
+    open.into_iter().rev().find(|file| file.identity.as_ref() == Some(identity))
 }
 
 impl SharedFile {
     /// Returns a new, unique number for an open file or a file handle.
     pub fn next_number() -> u64 {
         NEXT.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Returns true if another program has changed the file at `path` since this process opened the
+    /// file for reading. An opening of a changed file must not share the old metadata.
+    pub fn is_outdated(&self, path: &Path) -> bool {
+        let flags = *self.flags.read();
+        flags & (H5F_ACC_RDWR | H5F_ACC_SWMR_READ) == 0
+            && self.stamp.is_some()
+            && stamp_of(path) != self.stamp
     }
 
     /// Adds the file to the registry of open files and returns the shared file.

@@ -42,6 +42,11 @@ pub fn register(filter: UserFilter) {
     users.push(filter);
 }
 
+/// Removes all filters of users and of plugins.
+pub fn remove_all() {
+    USERS.lock().clear();
+}
+
 /// Removes a user's filter. Returns `false` if no filter of a user has this identifier.
 pub fn unregister(id: c_int) -> bool {
     let Some(id) = number(id) else { return false };

@@ -13,8 +13,8 @@ use std::ffi::c_int;
 
 pub use entry::Entry;
 pub use table::{
-    clear_user_kind, close_all, count, decrement, find, increment, list, references, register, register_as,
-    replace, take,
+    clear_user_kind, close_all, count, decrement, find, increment, leave_inherited, list, references,
+    register, register_as, replace, take,
 };
 
 use crate::ctypes::{IdKind, hid_t};

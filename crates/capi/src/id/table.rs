@@ -160,3 +160,12 @@ pub fn close_all() {
     drop(others);
     drop(files);
 }
+
+/// Removes the identifiers of files, and of objects in files, that this process inherited at a
+/// fork. The files stay open, because only the process that opened them may write them.
+pub fn leave_inherited() {
+    let own = std::process::id();
+    let inherited = |slot: &Slot| crate::h5f::file_of(&slot.entry).is_some_and(|file| file.process != own);
+    let left: Vec<Slot> = TABLE.write().extract_if(|_, slot| inherited(slot)).map(|(_, slot)| slot).collect();
+    std::mem::forget(left);
+}

@@ -1,11 +1,18 @@
 //! The file driver that a file access list chooses, with the driver's configuration.
 
+use std::ffi::OsString;
 use std::ffi::{c_char, c_int, c_uint};
+use std::os::unix::ffi::OsStringExt as _;
+use std::path::PathBuf;
 use std::sync::Arc;
+
+use hyperslab::NewMembers;
+use hyperslab::vfd::{AccessLog, MultiMember};
 
 use super::PropertyList;
 use crate::ctypes::{hid_t, hsize_t};
 use crate::driver::{DriverHandle, UserInfo};
+use crate::error::{Failure, Outcome};
 use crate::symbols;
 
 /// A file driver with its configuration, as a file access list chooses it.
@@ -52,6 +59,8 @@ pub enum DriverChoice {
         flags: u64,
         /// The size of the log buffer in bytes.
         buffer: usize,
+        /// The accesses of the open file; each file has counts of its own.
+        counts: Arc<AccessLog>,
     },
     /// The splitter driver, which writes a second copy of the file through another driver.
     Splitter(Arc<SplitterConfiguration>),
@@ -75,6 +84,71 @@ pub struct MultiConfiguration {
     pub starts: [u64; 7],
     /// True if the file can be opened although members are missing.
     pub relax: bool,
+}
+
+impl MultiConfiguration {
+    /// Returns the memory kind whose member stores the memory kind with the given number.
+    fn member_of(&self, kind: usize) -> usize {
+        let mapped = self.map.get(kind).and_then(|mapped| usize::try_from(*mapped).ok());
+        mapped.filter(|mapped| *mapped != 0).unwrap_or(kind)
+    }
+
+    /// Returns the members of the file `name`, each once.
+    ///
+    /// # Errors
+    /// Fails if a member has no name, or a name with another place for the file's name than `%s`.
+    pub fn members(&self, name: &[u8]) -> Outcome<Vec<MultiMember>> {
+        let mut kinds: Vec<usize> = (1..self.map.len()).map(|kind| self.member_of(kind)).collect();
+        kinds.sort_unstable();
+        kinds.dedup();
+        let member = |kind: usize| {
+            let pattern = self.names.get(kind).and_then(Option::as_deref);
+            let pattern =
+                pattern.ok_or_else(|| Failure::bad_value("a member of the multi driver has no name"))?;
+            let start = self.starts.get(kind).copied().unwrap_or(u64::MAX);
+            Ok(MultiMember { path: member_path(pattern, name)?, start, expected: 0 })
+        };
+        kinds.into_iter().map(member).collect()
+    }
+
+    /// Returns the description of the members for a new file.
+    ///
+    /// # Errors
+    /// Fails if the map has an unknown kind.
+    pub fn new_members(&self) -> Outcome<NewMembers> {
+        let mut mapping = [0; 6];
+        let mut members: [(u64, Vec<u8>); 6] = Default::default();
+        let kinds = self.map.iter().zip(self.starts.iter().zip(&self.names)).skip(1);
+        for ((to, member), (map, (start, name))) in mapping.iter_mut().zip(&mut members).zip(kinds) {
+            *to = u8::try_from(*map).map_err(|_| Failure::bad_value("unknown kind of memory"))?;
+            // Kinds that share the member of another kind have no name.
+            *member = (*start, name.iter().flatten().copied().collect());
+        }
+        Ok(NewMembers::Multi { mapping, members })
+    }
+}
+
+/// Returns the path of a member: its name with the name of the whole file in the place of `%s`.
+fn member_path(pattern: &[u8], name: &[u8]) -> Outcome<PathBuf> {
+    let (mut path, mut rest) = (Vec::new(), pattern);
+    while let Some((first, after)) = rest.split_first() {
+        rest = after;
+        match (first, after.split_first()) {
+            (b'%', Some((b's', after))) => {
+                path.extend_from_slice(name);
+                rest = after;
+            }
+            (b'%', Some((b'%', after))) => {
+                path.push(b'%');
+                rest = after;
+            }
+            (b'%', _) => {
+                return Err(Failure::bad_value("a member's name has a `%` other than `%s` and `%%`"));
+            }
+            (byte, _) => path.push(*byte),
+        }
+    }
+    Ok(PathBuf::from(OsString::from_vec(path)))
 }
 
 /// The configuration of the splitter driver, which writes a copy of the file through a second

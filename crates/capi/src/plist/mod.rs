@@ -4,6 +4,7 @@ pub mod callbacks;
 pub mod classes;
 pub mod driver_choice;
 pub mod encoding;
+pub mod filter_entry;
 pub mod image;
 pub mod make;
 pub mod metadata_cache;

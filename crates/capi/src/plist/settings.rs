@@ -2,11 +2,11 @@
 
 use std::ffi::{c_int, c_uint, c_void};
 
-use hyperslab::filter::FilterSpec;
 use hyperslab::{Datatype, Selection};
 
 use super::callbacks::{AppendFlush, ExternalLinkCallback, FlushCallback, MergeCallback};
 use super::driver_choice::DriverChoice;
+pub use super::filter_entry::FilterEntry;
 use super::image::{Image, ImageFunctions};
 use super::metadata_cache::H5AC_cache_config_t;
 pub use super::transfer::Transfer;
@@ -70,6 +70,8 @@ pub struct GroupCreate {
     pub min_dense: c_uint,
     /// The flags of creation order tracking for links (`H5P_CRT_ORDER_*`).
     pub link_order: c_uint,
+    /// The filters for the links in dense storage.
+    pub filters: Vec<FilterEntry>,
 }
 
 impl Default for GroupCreate {
@@ -82,6 +84,7 @@ impl Default for GroupCreate {
             max_compact: 8,
             min_dense: 6,
             link_order: 0,
+            filters: Vec::new(),
         }
     }
 }
@@ -212,9 +215,8 @@ pub struct FileAccess {
     pub driver_config: Option<Vec<u8>>,
     /// The integrity checks that are skipped when the file is opened (`H5F_RFIC_*`).
     pub relaxed_checks: u64,
-    /// The durability of flushes: 0 full, 1 ordered, 2 none. This property exists only in
-    /// hyperslab.
-    pub durability: c_int,
+    /// The durability of flushes (`H5F_durability_t`); `None` if not set.
+    pub durability: Option<c_int>,
 }
 
 impl Default for FileAccess {
@@ -246,7 +248,7 @@ impl Default for FileAccess {
             connector: crate::symbols::NATIVE_CONNECTOR,
             driver_config: None,
             relaxed_checks: 0,
-            durability: 2,
+            durability: None,
         }
     }
 }
@@ -271,30 +273,6 @@ pub enum FillChoice {
     Undefined,
     /// A fill value with its datatype in memory form.
     Value(Datatype, Vec<u8>),
-}
-
-/// A filter in the filter pipeline of a creation list.
-#[derive(Debug, Clone, PartialEq)]
-pub struct FilterEntry {
-    /// The identifier of the filter.
-    pub id: c_int,
-    /// The flags of the filter (`H5Z_FLAG_*`).
-    pub flags: c_uint,
-    /// The client data values of the filter.
-    pub data: Vec<c_uint>,
-    /// The name of the filter; `None` if only the registry knows it.
-    pub name: Option<Vec<u8>>,
-}
-
-impl FilterEntry {
-    /// Returns hyperslab's filter specification for a filter of a new dataset. Returns `None` if
-    /// the filter identifier is out of range.
-    pub fn spec(&self) -> Option<FilterSpec> {
-        let id = u16::try_from(self.id).ok()?;
-        let flags = u16::try_from(self.flags & 0xffff).ok()?;
-        let name = self.name.as_ref().map(|name| String::from_utf8_lossy(name).into_owned());
-        Some(FilterSpec::custom(id.into(), flags, self.data.clone(), name).or_missing())
-    }
 }
 
 /// A mapping of a new virtual dataset in a dataset creation list. Two mappings are equal if they

@@ -179,7 +179,7 @@ exported! {
     H5Pget_edc_check H5Pget_efile_prefix H5Pget_elink_acc_flags H5Pget_elink_cb
     H5Pget_elink_fapl H5Pget_elink_file_cache_size H5Pget_elink_prefix H5Pget_est_link_info
     H5Pget_evict_on_close H5Pget_external H5Pget_external_count H5Pget_family_offset
-    H5Pget_fapl_core H5Pget_fapl_family H5Pget_fapl_multi H5Pget_fapl_onion H5Pget_fapl_splitter
+    H5Pget_fapl_core H5Pget_fapl_durability H5Pget_fapl_family H5Pget_fapl_multi H5Pget_fapl_onion H5Pget_fapl_splitter
     H5Pget_fclose_degree H5Pget_file_image H5Pget_file_image_callbacks H5Pget_file_locking
     H5Pget_file_space H5Pget_file_space_page_size H5Pget_file_space_strategy H5Pget_fill_time
     H5Pget_fill_value H5Pget_filter1 H5Pget_filter2 H5Pget_filter3 H5Pget_filter_by_id1
@@ -208,7 +208,7 @@ exported! {
     H5Pset_dset_no_attrs_hint H5Pset_edc_check H5Pset_efile_prefix H5Pset_elink_acc_flags
     H5Pset_elink_cb H5Pset_elink_fapl H5Pset_elink_file_cache_size H5Pset_elink_prefix
     H5Pset_est_link_info H5Pset_evict_on_close H5Pset_external H5Pset_family_offset
-    H5Pset_fapl_core H5Pset_fapl_family H5Pset_fapl_log H5Pset_fapl_multi H5Pset_fapl_onion
+    H5Pset_fapl_core H5Pset_fapl_durability H5Pset_fapl_family H5Pset_fapl_log H5Pset_fapl_multi H5Pset_fapl_onion
     H5Pset_fapl_sec2 H5Pset_fapl_split H5Pset_fapl_splitter H5Pset_fapl_stdio
     H5Pset_fclose_degree H5Pset_file_image H5Pset_file_image_callbacks H5Pset_file_locking
     H5Pset_file_space H5Pset_file_space_page_size H5Pset_file_space_strategy H5Pset_fill_time

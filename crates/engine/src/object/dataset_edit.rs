@@ -211,7 +211,11 @@ fn push_fill(edit: &Edit<'_>, header: &mut NewHeader, fill: &FillDescription) ->
     header.push(edit, &message, MessageFlags::CONSTANT)
 }
 
-fn pipeline_message(pipeline: &Pipeline, bounds: LibverBounds) -> Result<FilterPipeline> {
+/// Returns the filter pipeline message of a new object.
+pub(in crate::object) fn pipeline_message(
+    pipeline: &Pipeline,
+    bounds: LibverBounds,
+) -> Result<FilterPipeline> {
     let version = if bounds.prefers(LibraryVersion::V18) { 2 } else { 1 };
     Ok(FilterPipeline { version, filters: FilterDescriptions::Chunk(stored_filters(pipeline, version)?) })
 }

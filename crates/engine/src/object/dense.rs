@@ -102,11 +102,12 @@ impl From<&AttributeInfo> for Dense {
 }
 
 impl DenseKind {
-    const fn heap(self) -> FractalHeapCreation {
-        match self {
+    fn heap(self, filters: &[u8]) -> FractalHeapCreation {
+        let creation = match self {
             Self::Links => FractalHeapCreation::LINKS,
             Self::Attributes => FractalHeapCreation::ATTRIBUTES,
-        }
+        };
+        FractalHeapCreation { filters: filters.to_vec(), ..creation }
     }
 
     fn name_tree(self) -> BTreeV2Creation {
@@ -205,11 +206,11 @@ impl DenseKind {
 }
 
 impl Dense {
-    /// Creates an empty fractal heap and its B-tree indexes for dense storage.
-    pub(super) fn create(edit: &mut Edit<'_>, kind: DenseKind, indexed: bool) -> Result<Self> {
-        let heap = FractalHeap::create(edit, &kind.heap())?;
+    /// Creates dense storage with B-tree indexes, and a heap with a filter pipeline message.
+    pub(super) fn create(edit: &mut Edit<'_>, kind: DenseKind, order: bool, filters: &[u8]) -> Result<Self> {
+        let heap = FractalHeap::create(edit, &kind.heap(filters))?;
         let names = BTreeV2::create(edit, &kind.name_tree())?.address();
-        let order = if indexed { Some(BTreeV2::create(edit, &kind.order_tree())?.address()) } else { None };
+        let order = if order { Some(BTreeV2::create(edit, &kind.order_tree())?.address()) } else { None };
         Ok(Self { kind, heap, names, order })
     }
 
@@ -492,9 +493,6 @@ impl<'a> ByName<'a> {
     /// Returns the result of a search with this comparison of dense storage names. If reading the
     /// heap failed, returns the first error.
     fn outcome<T>(self, result: Result<T>) -> Result<T> {
-        match (result, self.failure) {
-            (Err(_), Some(failure)) => Err(failure),
-            (result, _) => result,
-        }
+        if result.is_err() { self.failure.map_or(result, Err) } else { result }
     }
 }

@@ -3,10 +3,11 @@
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
+use hyperslab_filter::Pipeline;
 use hyperslab_format::btree_v2::records::{BTreeV2Record as _, LinkCreationOrderRecord, LinkNameRecord};
 use hyperslab_format::codec::{FormatError, checksum};
 use hyperslab_format::message::{
-    EstimatedEntries, ExternalLink, GroupInfo, LinkInfo, LinkMessage, LinkPhaseChange,
+    EstimatedEntries, ExternalLink, FilterPipeline, GroupInfo, LinkInfo, LinkMessage, LinkPhaseChange,
     LinkTarget as MessageTarget, Message as _, MessageType, SymbolTable,
 };
 
@@ -17,7 +18,7 @@ use super::link::{Link, LinkView, TargetView};
 use super::{message, symbol_table};
 use crate::error::{Error, Result};
 use crate::index::btree_v2::BTreeV2;
-use crate::index::fractal_heap::FractalHeap;
+use crate::index::fractal_heap::{self, FractalHeap};
 use crate::store::at;
 
 /// A function that a walk over the links of a group calls for each link. The result `Break` ends
@@ -81,6 +82,15 @@ pub fn phase_change(container: &Container, header: &ObjectHeader) -> Result<Link
 /// Returns read errors.
 pub fn estimated(container: &Container, header: &ObjectHeader) -> Result<EstimatedEntries> {
     Ok(info(container, header)?.and_then(|info| info.estimated).unwrap_or(EstimatedEntries::DEFAULT))
+}
+
+/// Returns the filter pipeline for a group's links in dense storage.
+///
+/// # Errors
+/// Returns read errors.
+pub fn link_filters(container: &Container, header: &ObjectHeader) -> Result<Pipeline> {
+    let message = message::find::<FilterPipeline>(container, header)?;
+    message.as_ref().map_or_else(|| Ok(Pipeline::default()), fractal_heap::pipeline)
 }
 
 /// Calls `visit` for each link of a group in the order of the storage: by name in symbol tables, in

@@ -8,6 +8,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use hyperslab_dataspace::Dataspace;
+use hyperslab_filter::Pipeline;
 use hyperslab_format::codec::Address;
 use hyperslab_format::message::{DataLayout, SymbolTable};
 use parking_lot::Mutex;
@@ -245,8 +246,8 @@ impl OpenEditors {
         Some(work(object.header_to_change()))
     }
 
-    /// Creates a group whose object header stays in an open editor and is written later. Returns
-    /// the address of the group.
+    /// Creates a group whose object header stays in an open editor and is written later. `filters`
+    /// is the pipeline for the links in dense storage. Returns the address of the group.
     ///
     /// # Errors
     /// Returns the same errors as [`create_group`](super::group_edit::create_group).
@@ -255,10 +256,11 @@ impl OpenEditors {
         container: &Container,
         edit: &mut Edit<'_>,
         options: &GroupOptions,
+        filters: &Pipeline,
     ) -> Result<Address> {
         // The object of the open editor may still grow, so its space is allocated first.
         self.flush_object(container, edit)?;
-        let header = prepare_group(container, edit, options, options.header())?;
+        let header = prepare_group(container, edit, options, filters, options.header())?;
         let address = header.address();
         self.keep_open(container, edit, header)?;
         Ok(address)

@@ -90,7 +90,8 @@ pub fn resolve_from(container: &Container, start: Arc<ObjectHeader>, path: &[u8]
                 return Ok(Resolved::External { file, path: rest(path, &names), group: walked });
             }
             LinkTarget::UserDefined { class, value } => {
-                let rest = rest(Vec::new(), &names);
+                let rest: Vec<&[u8]> = names.iter().rev().map(Vec::as_slice).collect();
+                let rest = rest.join(&b'/');
                 return Ok(Resolved::UserDefined { class, value, name, group: header.address(), rest });
             }
         }

@@ -1,5 +1,6 @@
 //! The rights to read and to change a file, and the open editors of its objects.
 
+use hyperslab_filter::Pipeline;
 use hyperslab_format::codec::Address;
 
 use super::OpenFile;
@@ -89,7 +90,22 @@ impl OpenFile {
     /// # Errors
     /// Returns the errors of allocating and of shared messages.
     pub fn create_group_deferred(&self, edit: &mut Edit<'_>, options: &GroupOptions) -> Result<Address> {
-        self.editors.create_group(&self.container, edit, options)
+        self.create_filtered_group_deferred(edit, options, &Pipeline::default())
+    }
+
+    /// Creates a group with a filter pipeline for its links in dense storage, as
+    /// [`create_group_deferred`](Self::create_group_deferred).
+    ///
+    /// # Errors
+    /// Returns the errors of allocating, and [`Error::Misuse`](crate::Error::Misuse) for too many
+    /// filters.
+    pub fn create_filtered_group_deferred(
+        &self,
+        edit: &mut Edit<'_>,
+        options: &GroupOptions,
+        filters: &Pipeline,
+    ) -> Result<Address> {
+        self.editors.create_group(&self.container, edit, options, filters)
     }
 
     /// Adds a hard link to a group, and increases the reference count of the linked object. Defers

@@ -18,7 +18,8 @@ pub mod objects {
 /// Groups and their links.
 pub mod groups {
     pub use crate::object::group::{
-        GroupStorage, count as count_links, estimated, find as find_link, phase_change, visit_in_order,
+        GroupStorage, count as count_links, estimated, find as find_link, link_filters, phase_change,
+        visit_in_order,
     };
     pub use crate::object::group_edit::{GroupOptions, LinkOrder, create_group, insert_link, move_link};
     pub use crate::object::link::{Link, LinkTarget, LinkView, TargetView};

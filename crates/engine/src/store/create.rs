@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use hyperslab_format::codec::{Address, FileParams, Writer};
+use hyperslab_exact::to_u64;
+use hyperslab_format::codec::{Address, FileParams, Structure as _, Writer};
+use hyperslab_format::driver_info::DriverInfoBlock;
 use hyperslab_format::message::{
-    BTreeK, FileSpaceInfo, FileSpaceStrategy, FreeSpaceManagers, Message as _, MessageFlags, MessageType,
-    SharedMessageTableMessage,
+    BTreeK, DriverInfo, FileSpaceInfo, FileSpaceStrategy, FreeSpaceManagers, Message as _, MessageFlags,
+    MessageType, SharedMessageTableMessage,
 };
 use hyperslab_format::object_header::{EnvelopeLayout, HeaderFlags, PrefixV2, write_envelope};
 use hyperslab_format::shared_message::{
@@ -20,8 +22,9 @@ use smallvec::SmallVec;
 use super::edit::Edit;
 use super::left_journal::unrelated;
 use super::locking::FileLock;
+use super::new_members::NewMembers;
 use super::options::{Durability, StoreOptions};
-use super::space::{FileSpace, MessageLocation, SpaceKind};
+use super::space::{FileSpace, MembersLocation, MessageLocation, SpaceKind};
 use super::{Store, journal};
 use crate::error::{Error, Result};
 use crate::versions::{LibraryVersion, LibverBounds};
@@ -58,6 +61,8 @@ pub struct CreateOptions {
     /// The indexes of shared messages, with their cutoffs. Addresses and counts are ignored. Most
     /// files have none.
     pub shared_messages: Vec<SharedMessageIndex>,
+    /// The members of the file, if a driver stores it in several files.
+    pub members: Option<NewMembers>,
 }
 
 impl Default for CreateOptions {
@@ -70,6 +75,7 @@ impl Default for CreateOptions {
             indexed_storage_k: Superblock::DEFAULT_INDEXED_STORAGE_K,
             file_space: FileSpace::default(),
             shared_messages: Vec::new(),
+            members: None,
         }
     }
 }
@@ -188,6 +194,10 @@ impl CreateOptions {
             let message = SharedMessageTableMessage { table: shared, index_count };
             messages.push((SharedMessageTableMessage::TYPE, flags, message.to_bytes(self.params)?));
         }
+        let members = self.members.as_ref().map(|members| members.message(self.params)).transpose()?;
+        if let Some(message) = members {
+            messages.push((DriverInfo::TYPE, MessageFlags::DO_NOT_SHARE, message));
+        }
         let info = self.file_space_info();
         if let Some(info) = &info {
             let flags = MessageFlags::MARK_IF_UNKNOWN | MessageFlags::DO_NOT_SHARE;
@@ -206,13 +216,16 @@ impl CreateOptions {
         };
         let mut writer = Writer::new("superblock extension");
         prefix.encode(&mut writer);
-        let mut skip = 0;
+        let (mut skip, mut members_skip) = (0, None);
         for (kind, flags, body) in &messages {
             skip = (writer.len() + layout.size()) as u64;
+            if *kind == DriverInfo::TYPE {
+                members_skip = Some(skip);
+            }
             write_envelope(&mut writer, layout, *kind, *flags, None, body);
         }
         writer.checksum();
-        Ok(Some(Extension { bytes: writer.finish()?, info, skip }))
+        Ok(Some(Extension { bytes: writer.finish()?, info, skip, members_skip }))
     }
 
     /// Returns the parameters for encoding the table of shared messages of a new file, if the file
@@ -275,6 +288,8 @@ struct Extension {
     /// The number of bytes before the body of the last message, which is the file space info
     /// message if there is one.
     skip: u64,
+    /// The number of bytes before the body of the driver info message, if there is one.
+    members_skip: Option<u64>,
 }
 
 impl Store {
@@ -328,16 +343,31 @@ impl Store {
             let nowhere = MessageLocation { chunk: Address::UNDEFINED, length: 0, skip: 0, sealed: true };
             store.manage_space(info, nowhere)?;
         }
-        store.edit()?.begin(create, length, extension)?;
+        let multi = create.members.as_ref().and_then(NewMembers::multi);
+        if let Some(multi) = &multi {
+            // The superblock extension also goes to the member of its kind. libhdf5 cannot read an
+            // extension in another member. The description has no location yet.
+            store.assign_members(multi, MembersLocation::Block(Address::UNDEFINED));
+        }
+        let location = store.edit()?.begin(create, length, extension)?;
+        if let (Some(multi), Some(location)) = (multi, location) {
+            store.assign_members(&multi, location);
+        }
         Ok(store)
     }
 }
 
 impl Edit<'_> {
-    /// Allocates and writes the superblock and the superblock extension at the start of a new file.
-    fn begin(mut self, create: &CreateOptions, superblock: u64, extension: Option<Extension>) -> Result<()> {
+    /// Allocates and writes the superblock, the superblock extension and the driver information
+    /// block at the start of a new file. Returns the location of the description of the members.
+    fn begin(
+        mut self,
+        create: &CreateOptions,
+        superblock: u64,
+        extension: Option<Extension>,
+    ) -> Result<Option<MembersLocation>> {
         self.allocate(SpaceKind::Superblock, superblock)?;
-        let mut address = Address::UNDEFINED;
+        let (mut address, mut members) = (Address::UNDEFINED, None);
         if let Some(mut extension) = extension {
             let length = extension.bytes.len() as u64;
             address = self.allocate(SpaceKind::ObjectHeader, length)?;
@@ -346,16 +376,28 @@ impl Edit<'_> {
                 let again = create.extension(&self.store().superblock(), table)?;
                 extension = again.unwrap_or(extension);
             }
-            let Extension { bytes, skip, .. } = extension;
+            let Extension { bytes, skip, members_skip, .. } = extension;
             self.write(address, &bytes, "superblock extension")?;
+            members = members_skip.map(|skip| {
+                MembersLocation::Message(MessageLocation { chunk: address, length, skip, sealed: true })
+            });
             if let Some(record) = &mut self.writing()?.record {
                 record.location = MessageLocation { chunk: address, length, skip, sealed: true };
             }
         }
-        self.change_superblock(|superblock| {
-            if let SuperblockVersion::New { extension, .. } = &mut superblock.version {
-                *extension = address;
-            }
-        })
+        let is_old = matches!(self.store().superblock().version, SuperblockVersion::Old(_));
+        let mut block = Address::UNDEFINED;
+        if let Some(new) = create.members.as_ref().filter(|_| is_old) {
+            let (information, length) = new.block()?;
+            let bytes = information.encode(&length)?;
+            block = self.allocate(SpaceKind::Superblock, to_u64(bytes.len()))?;
+            self.write(block, &bytes, DriverInfoBlock::NAME)?;
+            members = Some(MembersLocation::Block(block));
+        }
+        self.change_superblock(|superblock| match &mut superblock.version {
+            SuperblockVersion::New { extension, .. } => *extension = address,
+            SuperblockVersion::Old(old) => old.driver_info = block,
+        })?;
+        Ok(members)
     }
 }

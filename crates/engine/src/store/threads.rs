@@ -50,6 +50,10 @@ impl Store {
         if !self.write_state.is_writable || parallel::current_thread_index().is_some() {
             return None;
         }
+        // A fork of the process has the pool, but none of its threads.
+        if parallel::current_num_threads() == 1 {
+            return None;
+        }
         let build = || {
             let count = parallel::current_num_threads();
             let name = |number| format!("hyperslab {number}");

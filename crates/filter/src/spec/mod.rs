@@ -305,6 +305,11 @@ impl FilterSpec {
         &self.client_data
     }
 
+    /// Returns the name of the filter that the request contains.
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
     fn is_optional(&self) -> bool {
         self.flags & Stage::OPTIONAL != 0
     }

@@ -192,7 +192,7 @@ impl<'r> Guide<'r> {
 }
 
 /// Returns the specifications from which the filters of a filter pipeline can be created again.
-pub(super) fn specs_of(pipeline: &Pipeline) -> Vec<FilterSpec> {
+pub(crate) fn specs_of(pipeline: &Pipeline) -> Vec<FilterSpec> {
     let stages = pipeline.stages.iter().map(|stage| {
         let client_data = stage.client_data.clone();
         FilterSpec::custom(stage.id, stage.flags, client_data, stage.name.clone())

@@ -17,6 +17,7 @@ use crate::{
     SharedMessages,
 };
 use guide::Guide;
+pub(crate) use guide::specs_of;
 use sparse::TypedElement;
 
 /// The layout that a repack gives to the datasets that match a path pattern. See [`Repack`] for an

@@ -28,7 +28,7 @@ pub(crate) const ENGINE: &Order = &Order {
 const STORE: &Order = &Order {
     folder: "crates/engine/src/store",
     levels: &[
-        &["bytes", "other_formats", "page", "parallel", "ranges", "sharded_cache"],
+        &["bytes", "new_members", "other_formats", "page", "parallel", "ranges", "sharded_cache"],
         &[
             "callbacks",
             "decoded",

@@ -261,7 +261,7 @@ impl AttributeEditor<'_> {
     /// Changes the storage of an object's attributes from compact to dense.
     fn become_dense(&mut self, edit: &mut Edit<'_>) -> Result<()> {
         let info = self.open.info.unwrap_or_else(|| self.empty_info());
-        let dense = Dense::create(edit, DenseKind::Attributes, info.creation_order_index.is_some())?;
+        let dense = Dense::create(edit, DenseKind::Attributes, info.creation_order_index.is_some(), &[])?;
         let ids: Vec<MessageId> =
             self.open.header.messages_of(MessageType::ATTRIBUTE).map(|message| message.id).collect();
         for id in ids {

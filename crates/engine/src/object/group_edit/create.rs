@@ -1,6 +1,7 @@
 //! Creation of groups.
 
 use hyperslab_datatype::CharacterSet;
+use hyperslab_filter::Pipeline;
 use hyperslab_format::codec::Address;
 use hyperslab_format::message::{
     EstimatedEntries, LinkInfo, LinkMessage, LinkPhaseChange, LinkTarget, Message as _, MessageFlags,
@@ -11,6 +12,7 @@ use hyperslab_format::superblock::SuperblockVersion;
 use hyperslab_format::symbol_table_entry::SymbolTableCache;
 
 use super::super::container::Container;
+use super::super::dataset_edit::pipeline_message;
 use super::super::header::ObjectHeader;
 use super::super::header_edit::{self, AttributeOrder, HeaderEditor, NewHeader, check_phase_change};
 use super::super::{message, symbol_table};
@@ -107,15 +109,18 @@ pub fn create_group_from(
     options: &GroupOptions,
     header: NewHeader,
 ) -> Result<Address> {
-    let mut editor = prepare_group(container, edit, options, header)?;
+    let mut editor = prepare_group(container, edit, options, &Pipeline::default(), header)?;
     editor.save(edit)?;
     Ok(editor.address())
 }
 
+/// Prepares the object header of an empty group. `filters` is the pipeline for the links in dense
+/// storage; a group with filters has no symbol table.
 pub(in crate::object) fn prepare_group(
     container: &Container,
     edit: &mut Edit<'_>,
     options: &GroupOptions,
+    filters: &Pipeline,
     mut header: NewHeader,
 ) -> Result<HeaderEditor> {
     let LinkPhaseChange { max_compact, min_dense } = options.phase_change;
@@ -126,8 +131,12 @@ pub(in crate::object) fn prepare_group(
     if !version_2 && options.attribute_order == AttributeOrder::Untracked {
         header.times = None;
     }
-    if version_2 || options.link_order != LinkOrder::Untracked {
+    let filtered = !filters.stages.is_empty();
+    if version_2 || filtered || options.link_order != LinkOrder::Untracked {
         add_link_info(edit, options, &mut header)?;
+        if filtered {
+            header.push(edit, &pipeline_message(filters, edit.bounds())?, MessageFlags::CONSTANT)?;
+        }
     } else {
         let table = symbol_table::create(container, edit, options.names(edit))?;
         header.push(edit, &table, MessageFlags::empty())?;

@@ -2,7 +2,9 @@
 
 use hyperslab_datatype::CharacterSet;
 use hyperslab_format::codec::Address;
-use hyperslab_format::message::{LinkInfo, MessageFlags, MessageType, SymbolTable};
+use hyperslab_format::message::{
+    FilterPipeline, LinkInfo, Message as _, MessageFlags, MessageType, SymbolTable,
+};
 
 use super::super::dense::{Dense, DenseKind};
 use super::super::group::{self, GroupStorage};
@@ -205,9 +207,20 @@ impl GroupEditor<'_> {
         self.open.header.set(&info, NONE)
     }
 
+    /// Returns the filter pipeline message of the group for its links in dense storage; empty for
+    /// none. Messages of version 1 headers may have padding, which a heap must not have.
+    fn filters(&self, edit: &Edit<'_>) -> Result<Vec<u8>> {
+        let Some(message) = self.open.header.messages_of(MessageType::FILTER_PIPELINE).next() else {
+            return Ok(Vec::new());
+        };
+        let pipeline = at(FilterPipeline::decode(message.body, edit.params()), self.open.header.address())?;
+        Ok(pipeline.to_bytes(edit.params())?)
+    }
+
     /// Changes the storage of a group's links from compact to dense.
     fn become_dense(&mut self, edit: &mut Edit<'_>, info: &LinkInfo) -> Result<()> {
-        let dense = Dense::create(edit, DenseKind::Links, info.creation_order_index.is_some())?;
+        let filters = self.filters(edit)?;
+        let dense = Dense::create(edit, DenseKind::Links, info.creation_order_index.is_some(), &filters)?;
         let bodies: Vec<Bytes> = self
             .open
             .header
