@@ -214,6 +214,23 @@ impl Store {
         self.backing.driver.read_many(&mut located).map_err(|source| Self::raw_error(first, source))
     }
 
+    /// Returns whether reads of raw data are faster if they are announced
+    /// ([`expect_raw`](Self::expect_raw)).
+    pub fn expects_raw(&self) -> bool {
+        !self.write_state.is_writable && self.backing.driver.expects_many()
+    }
+
+    /// Announces to the driver later reads of raw data: the addresses and numbers of bytes. Extents
+    /// that do not lie in the file are left to the reads, which return errors.
+    pub fn expect_raw(&self, extents: &[(Address, u64)]) {
+        let offset = |(address, length): &(Address, u64)| {
+            let start = self.locate(*address, *length, "raw data").ok()?;
+            Some(start..start.checked_add(*length)?)
+        };
+        let ranges: Vec<_> = extents.iter().filter_map(offset).collect();
+        self.backing.driver.expect_many(&ranges);
+    }
+
     /// Returns a view of raw data at a file address, if the driver holds the whole file in memory.
     pub fn view_raw(&self, address: Address, length: u64) -> Option<&[u8]> {
         let start = usize::try_from(self.locate(address, length, "raw data").ok()?).ok()?;
