@@ -25,7 +25,13 @@ mod input;
 mod interrupted;
 mod lookup;
 mod ls;
-#[cfg(not(all(feature = "browse", feature = "images", feature = "plots", feature = "tables")))]
+#[cfg(not(all(
+    feature = "browse",
+    feature = "cloud",
+    feature = "images",
+    feature = "plots",
+    feature = "tables"
+)))]
 mod missing_feature;
 mod open;
 mod output;
@@ -33,6 +39,7 @@ mod output_target;
 mod plot;
 mod progress;
 mod recover;
+mod remote;
 mod repack;
 mod safe;
 mod sections;

@@ -11,6 +11,7 @@ use hyperslab_exact::{to_u64, to_usize};
 use crate::counters::Usage;
 use crate::fetcher::Fetcher;
 use crate::held::Keep;
+use crate::notes::Notes;
 
 /// The largest number of bytes that a read fetches before it copies them.
 const BATCH_BYTES: u64 = 16 << 20;
@@ -30,6 +31,8 @@ const ATTEMPTS: usize = 3;
 pub struct CloudDriver {
     fetcher: Arc<Fetcher>,
     state: Arc<State>,
+    /// The notes of missing bytes, if reads do not wait for them.
+    notes: Option<Arc<Notes>>,
 }
 
 #[derive(Debug)]
@@ -47,7 +50,12 @@ impl CloudDriver {
             last_end: AtomicU64::new(0),
             ahead: AtomicU64::new(0),
         };
-        Self { fetcher, state: Arc::new(state) }
+        Self { fetcher, state: Arc::new(state), notes: None }
+    }
+
+    /// Creates a driver whose reads do not wait: a read of missing bytes notes them and fails.
+    pub(crate) fn noting(fetcher: Arc<Fetcher>, line: u64, notes: Arc<Notes>) -> Self {
+        Self { notes: Some(notes), ..Self::new(fetcher, line) }
     }
 
     /// Returns the counts of requests, bytes and rounds since the object was opened.
@@ -59,6 +67,11 @@ impl CloudDriver {
     /// time of change, only a change of the length is noticed.
     pub fn notices_changes(&self) -> bool {
         self.fetcher.remote.is_guarded()
+    }
+
+    /// Returns the version of the object (its `ETag`), if the store has versions.
+    pub fn version(&self) -> Option<&str> {
+        self.fetcher.remote.tag()
     }
 
     /// Sets the number of bytes that small reads fetch.
@@ -108,6 +121,33 @@ impl CloudDriver {
         self.state.ahead.store(ahead, Relaxed);
         self.state.last_end.store(end, Relaxed);
         start..end
+    }
+
+    /// Notes the bytes of a read that has failed, or of a read that is announced.
+    fn note(&self, notes: &Notes, range: &Range<u64>, has_failed: bool) {
+        let line = self.state.line.load(Relaxed);
+        if range.end - range.start > line {
+            return notes.note(|missing| {
+                missing.has_failed |= has_failed;
+                missing.raw.push(range.clone());
+            });
+        }
+        let start = range.start - range.start % line;
+        let end = range.end.checked_next_multiple_of(line).map_or(self.size(), |end| end.min(self.size()));
+        notes.note(|missing| {
+            missing.has_failed |= has_failed;
+            missing.lines.push(start..end);
+        });
+    }
+
+    /// Fills a buffer with bytes that are there; otherwise notes them and fails.
+    fn read_or_note(&self, notes: &Notes, range: &Range<u64>, buffer: &mut [u8]) -> Result<()> {
+        if let Some(pieces) = self.take(range) {
+            copy(&pieces, buffer);
+            return Ok(());
+        }
+        self.note(notes, range, true);
+        Err(DriverError::NotYet { name: self.name().to_owned() })
     }
 
     /// Fills a buffer with a range of at most [`BATCH_BYTES`].
@@ -161,6 +201,9 @@ impl Driver for CloudDriver {
 
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<()> {
         let range = self.range(offset, buf.len())?;
+        if let Some(notes) = &self.notes {
+            return self.read_or_note(notes, &range, buf);
+        }
         if range.end - range.start <= BATCH_BYTES {
             return self.read_batch(&range, buf);
         }
@@ -187,9 +230,14 @@ impl Driver for CloudDriver {
     }
 
     fn expect_many(&self, ranges: &[Range<u64>]) {
-        if self.fetcher.remote.whole().is_none() {
-            let inside = |range: &&Range<u64>| range.end <= self.size();
-            self.fetcher.announce(&ranges.iter().filter(inside).cloned().collect::<Vec<_>>());
+        let inside = ranges.iter().filter(|range| range.end <= self.size());
+        if let Some(notes) = &self.notes {
+            let held = self.fetcher.held();
+            let missing: Vec<_> = inside.filter(|range| !held.missing(range).is_empty()).collect();
+            drop(held);
+            missing.into_iter().for_each(|range| notes.note(|missing| missing.raw.push(range.clone())));
+        } else if self.fetcher.remote.whole().is_none() {
+            self.fetcher.announce(&inside.cloned().collect::<Vec<_>>());
         }
     }
 
@@ -202,6 +250,12 @@ impl Driver for CloudDriver {
         let ranges = ranges.collect::<Result<Vec<_>>>()?;
         if ranges.len() > 1 {
             self.expect_many(&ranges);
+        }
+        if let Some(notes) = &self.notes {
+            let outcomes = requests.iter_mut().zip(&ranges);
+            let outcomes: Vec<_> =
+                outcomes.map(|(request, range)| self.read_or_note(notes, range, request.buf)).collect();
+            return outcomes.into_iter().collect();
         }
         requests.sort_unstable_by_key(|request| request.offset);
         requests.iter_mut().try_for_each(|request| self.read_at(request.offset, request.buf))

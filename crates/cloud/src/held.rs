@@ -13,6 +13,8 @@ pub(crate) enum Keep {
     Lines,
     /// Raw data: the bytes leave when they have been read once.
     UntilRead,
+    /// Raw data: the bytes stay until the work that needs them is done.
+    UntilReleased,
 }
 
 /// One contiguous part of the file in memory.
@@ -148,7 +150,11 @@ impl Held {
             self.clock += 1;
             self.by_use.insert(self.clock, gap.start);
             self.total += length;
-            let left = (keep == Keep::UntilRead).then_some(wanted.min(length));
+            let left = match keep {
+                Keep::Lines => None,
+                Keep::UntilRead => Some(wanted.min(length)),
+                Keep::UntilReleased => Some(u64::MAX),
+            };
             if left.is_some() {
                 self.unread += length;
             }
@@ -157,6 +163,19 @@ impl Held {
         while self.total > self.capacity {
             let Some((_, oldest)) = self.by_use.first_key_value() else { break };
             self.remove(*oldest);
+        }
+    }
+}
+
+impl Held {
+    /// Removes the parts with bytes of the ranges that stayed for one piece of work.
+    pub(crate) fn release(&mut self, ranges: &[Range<u64>]) {
+        for range in ranges {
+            let first = self.parts.range(..=range.start).next_back().map_or(range.start, |(start, _)| *start);
+            let inside = self.parts.range(first..range.end);
+            let starts: Vec<u64> =
+                inside.filter(|(_, part)| part.left.is_some()).map(|(start, _)| *start).collect();
+            starts.into_iter().for_each(|start| self.remove(start));
         }
     }
 }
@@ -213,6 +232,10 @@ mod tests {
         let mut held = held(&[(0, b"abcd", Keep::UntilRead), (4, b"efgh", Keep::Lines)]);
         assert!(text(&mut held, 0..3).is_some() && held.unread == 4);
         assert_eq!(text(&mut held, 3..6).as_deref(), Some("def"));
+        assert_eq!((held.total, held.unread), (4, 0));
+        held.insert(20, &Bytes::from_static(b"raw"), Keep::UntilReleased, 0);
+        assert!(text(&mut held, 20..23).is_some() && text(&mut held, 20..23).is_some());
+        held.release(&[21..22, 4..6]);
         assert_eq!((held.total, held.unread), (4, 0));
     }
 

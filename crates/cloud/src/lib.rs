@@ -29,12 +29,18 @@
 //! `AZURE_…`) or from [`CloudOptions::config`]. Errors, logs and `Debug` never show them. They are
 //! not sent without encryption, except to this machine.
 //!
+//! # Asynchronous code
+//!
+//! [`AsyncFile`] runs closures over the same API without a blocked thread: bytes that are missing
+//! are noted, fetched together, and the closure runs again.
+//!
 //! # Threads
 //!
 //! One thread of the process sends all requests. A read blocks the calling thread until its bytes
 //! are there, so a read in asynchronous code blocks the executor's thread.
 #![forbid(unsafe_code)]
 
+mod async_file;
 #[cfg(feature = "client")]
 mod connect;
 mod counters;
@@ -44,18 +50,32 @@ mod fetcher;
 mod files;
 mod held;
 mod location;
+mod notes;
 mod options;
 mod ranges;
 mod remote;
 mod runtime;
+mod transfer;
 
+pub use async_file::{AsyncDataset, AsyncFile};
 pub use counters::Usage;
 pub use driver::CloudDriver;
 pub use location::is_url;
 pub use object_store;
 pub use options::CloudOptions;
+pub use transfer::Existing;
 
 use hyperslab::{File, Result};
+
+/// Returns a URL without the parts that may be credentials: the user, and the query.
+///
+/// ```
+/// let shown = hyperslab_cloud::without_credentials("https://me:secret@host/a.h5?signature=secret");
+/// assert_eq!(shown, "https://host/a.h5");
+/// ```
+pub fn without_credentials(url: &str) -> String {
+    error::without_secrets(url)
+}
 
 /// Opens the HDF5 file at a URL for reading, with the default options.
 ///

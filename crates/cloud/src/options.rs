@@ -1,19 +1,22 @@
 //! The options for opening remote files.
 
 use std::fmt;
+use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
+use hyperslab::vfd::DriverError;
 use hyperslab::{Error, File, OpenOptions, Result};
 use object_store::path::Path;
 use object_store::{BackoffConfig, ObjectStore, RetryConfig};
 
 use crate::counters::Counters;
 use crate::driver::CloudDriver;
+use crate::error::io_error;
 use crate::fetcher::Fetcher;
 use crate::files::Siblings;
 use crate::location::Location;
-use crate::remote::{Place, Remote};
+use crate::remote::{FIRST_BYTES, Place, Remote};
 use crate::runtime::Runtime;
 
 /// The smallest amount of memory for bytes of one file: less would hold no read with its
@@ -37,6 +40,7 @@ pub struct CloudOptions {
     cache: u64,
     parallel: usize,
     line: u64,
+    first: u64,
     pub(crate) anonymous: bool,
     plain_credentials: bool,
     deadline: Duration,
@@ -51,6 +55,7 @@ impl Default for CloudOptions {
             cache: 256 << 20,
             parallel: 32,
             line: 64 << 10,
+            first: FIRST_BYTES,
             anonymous: false,
             plain_credentials: false,
             deadline: Duration::from_secs(60),
@@ -103,6 +108,13 @@ impl CloudOptions {
     #[must_use]
     pub fn line(mut self, bytes: u64) -> Self {
         self.line = bytes.clamp(1, MAX_LINE_BYTES);
+        self
+    }
+
+    /// Sets the number of bytes of the first request, which opens the file: 1 MiB by default.
+    #[must_use]
+    pub fn first(mut self, bytes: u64) -> Self {
+        self.first = bytes.max(1);
         self
     }
 
@@ -191,32 +203,60 @@ impl CloudOptions {
 
     fn open_location(&self, location: Location) -> Result<(File, CloudDriver)> {
         let driver = self.driver_at(&location)?;
-        let others = Siblings::of(location, self.clone());
+        let file = self.open_with(&location, &driver)?;
+        Ok((file, driver))
+    }
+
+    /// Opens the file whose bytes a driver reads.
+    pub(crate) fn open_with(&self, location: &Location, driver: &CloudDriver) -> Result<File> {
+        let others = Siblings::of(location.clone(), self.clone());
         let file = self.open.clone().open_driver_with(Arc::new(driver.clone()), Arc::new(others))?;
         let page = file.info().file_space.page_size;
         if page > self.line {
             driver.set_line(page.min(MAX_LINE_BYTES));
         }
-        Ok((file, driver))
+        Ok(file)
+    }
+
+    pub(crate) fn line_bytes(&self) -> u64 {
+        self.line
+    }
+
+    pub(crate) fn memory(&self) -> u64 {
+        self.cache
     }
 
     /// Returns a driver for the object of a store.
     pub(crate) fn driver_at(&self, location: &Location) -> Result<CloudDriver> {
+        let runtime = runtime(location)?;
+        let opened = runtime.wait(self.fetcher_at(location, &runtime));
+        let fetcher =
+            opened.map_err(|error| cannot_open(location, io_error(&name_of(location), error)))??;
+        Ok(CloudDriver::new(fetcher, self.line))
+    }
+
+    /// Returns a future that opens an object.
+    pub(crate) fn fetcher_at(
+        &self,
+        location: &Location,
+        runtime: &Runtime,
+    ) -> impl Future<Output = Result<Arc<Fetcher>>> + Send + 'static {
         let place = Place {
             store: Arc::clone(&location.store),
             path: location.path.clone(),
-            name: location.name_of(&location.path),
+            name: name_of(location),
             deadline: self.deadline,
+            first: self.first,
         };
-        let failed = |source| Error::Io { action: format!("cannot open `{}`", place.name), source };
-        let no_thread = |error| failed(crate::error::io_error(&place.name, error));
-        let runtime = Runtime::get().map_err(no_thread)?;
-        let counters = Arc::new(Counters::default());
-        counters.round();
-        let opened = runtime.wait(Remote::open(place.clone(), counters)).map_err(no_thread)?;
-        let (remote, first) = opened.map_err(failed)?;
-        let fetcher = Fetcher::new(remote, &first, runtime, self.cache, self.parallel);
-        Ok(CloudDriver::new(Arc::new(fetcher), self.line))
+        let (location, runtime) = (location.clone(), runtime.clone());
+        let (cache, parallel) = (self.cache, self.parallel);
+        async move {
+            let counters = Arc::new(Counters::default());
+            counters.round();
+            let opened = Remote::open(place, counters).await;
+            let (remote, first) = opened.map_err(|source| cannot_open(&location, source))?;
+            Ok(Arc::new(Fetcher::new(remote, &first, runtime, cache, parallel)))
+        }
     }
 
     #[cfg(feature = "client")]
@@ -240,4 +280,17 @@ impl CloudOptions {
             retry_timeout: self.deadline,
         }
     }
+}
+
+fn name_of(location: &Location) -> String {
+    location.name_of(&location.path)
+}
+
+fn cannot_open(location: &Location, source: DriverError) -> Error {
+    Error::Io { action: format!("cannot open `{}`", name_of(location)), source }
+}
+
+/// Returns the runtime of the process, to open an object.
+pub(crate) fn runtime(location: &Location) -> Result<Runtime> {
+    Runtime::get().map_err(|error| cannot_open(location, io_error(&name_of(location), error)))
 }

@@ -29,6 +29,8 @@ pub(crate) struct Place {
     /// The URL without credentials, for messages.
     pub(crate) name: String,
     pub(crate) deadline: Duration,
+    /// The number of bytes of the first request.
+    pub(crate) first: u64,
 }
 
 /// Shows no store: the URL inside a store may have credentials.
@@ -54,7 +56,7 @@ pub(crate) struct Remote {
 impl Remote {
     /// Opens an object with one request, which also fetches its first bytes.
     pub(crate) async fn open(place: Place, counters: Arc<Counters>) -> Result<(Self, Bytes)> {
-        let first = GetOptions { range: Some(GetRange::Bounded(0..FIRST_BYTES)), ..GetOptions::default() };
+        let first = GetOptions { range: Some(GetRange::Bounded(0..place.first)), ..GetOptions::default() };
         let (outcome, status) = place.send(first, &counters).await;
         let result = match outcome {
             Ok(result) => result,
@@ -62,7 +64,7 @@ impl Remote {
             Err(error) => return Err(driver_error(&place.name, &error, status)),
         };
         let meta = result.meta.clone();
-        let expected = meta.size.min(FIRST_BYTES);
+        let expected = meta.size.min(place.first);
         let bytes = place.body(result, expected).await?;
         counters.answer(to_u64(bytes.len()));
         Ok((Self { place, meta, counters, whole: None }, bytes))
@@ -100,6 +102,10 @@ impl Remote {
 
     pub(crate) fn counters(&self) -> &Counters {
         &self.counters
+    }
+
+    pub(crate) fn tag(&self) -> Option<&str> {
+        self.meta.e_tag.as_deref()
     }
 
     /// Returns whether the store can tell that the object has changed.
