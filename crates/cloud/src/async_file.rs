@@ -20,12 +20,12 @@ use crate::location::Location;
 use crate::notes::Notes;
 use crate::{CloudOptions, options};
 
-/// The largest number of attempts of one piece of work. Each attempt needs bytes that no earlier one
-/// needed, so real work ends far earlier.
+/// The largest number of attempts of one run. Each attempt needs bytes that no earlier one needed,
+/// so real work ends far earlier.
 const MAX_ATTEMPTS: usize = 10_000;
 
 /// The number of blocks of a stream that are fetched at the same time.
-const BLOCKS_AT_ONCE: usize = 2;
+const CONCURRENT_BLOCKS: usize = 2;
 
 /// A file in an object store or on a web server, for asynchronous code. Clones share one open file.
 ///
@@ -114,14 +114,14 @@ impl AsyncFile {
     /// Runs `work` with the file, repeatedly: reads of bytes that have not come fail, the bytes are
     /// fetched, and `work` runs again, until all its bytes are there. Then its result is returned.
     ///
-    /// The work runs on the thread that polls the future. It must not have effects that a repetition
-    /// would spoil. If it continues after an error (as a walk does), the bytes of several reads are
-    /// fetched together.
+    /// The work runs on the thread that polls the future. It must not have effects that a
+    /// repetition would spoil. If it continues after an error (as a walk does), the bytes of
+    /// several reads are fetched together.
     ///
     /// # Errors
     /// Returns the error of the last run of `work`, [`ErrorKind::Io`](hyperslab::ErrorKind::Io) if
-    /// the bytes cannot be fetched, and [`ErrorKind::Limit`](hyperslab::ErrorKind::Limit) if the work
-    /// needs more raw data at once than half of [`CloudOptions::cache`].
+    /// the bytes cannot be fetched, and [`ErrorKind::Limit`](hyperslab::ErrorKind::Limit) if the
+    /// work needs more raw data at once than half of [`CloudOptions::cache`].
     pub async fn run<T>(&self, work: impl Fn(&File) -> Result<T>) -> Result<T> {
         self.opened.run(|| work(&self.file)).await
     }
@@ -269,6 +269,6 @@ impl AsyncDataset {
                 let elements = self.read_raw::<T>(&region).await?;
                 Ok((region, elements))
             })
-            .buffered(BLOCKS_AT_ONCE)
+            .buffered(CONCURRENT_BLOCKS)
     }
 }

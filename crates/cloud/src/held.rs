@@ -168,7 +168,7 @@ impl Held {
 }
 
 impl Held {
-    /// Removes the parts with bytes of the ranges that stayed for one piece of work.
+    /// Removes the parts with bytes of the ranges that stayed for one run of work.
     pub(crate) fn release(&mut self, ranges: &[Range<u64>]) {
         for range in ranges {
             let first = self.parts.range(..=range.start).next_back().map_or(range.start, |(start, _)| *start);

@@ -25,7 +25,7 @@ const PART_BYTES: usize = 16 << 20;
 const SINGLE_BYTES: usize = 64 << 20;
 
 /// The largest number of parts that are uploaded at the same time.
-const PARTS_AT_ONCE: usize = 4;
+const CONCURRENT_PARTS: usize = 4;
 
 /// The treatment of an object that exists already where a file is uploaded.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -63,14 +63,14 @@ impl CloudOptions {
         Ok(length)
     }
 
-    /// Uploads all bytes of `source` as the object at a URL. The object appears as a whole or not at
-    /// all. Objects of more than 64 MiB are uploaded in parts; then `existing` is examined before
-    /// the upload, and another program can create the object in the meantime.
+    /// Uploads all bytes of `source` as the object at a URL. The object appears as a whole or not
+    /// at all. Objects of more than 64 MiB are uploaded in parts; then `existing` is examined
+    /// before the upload, and another program can create the object in the meantime.
     ///
     /// # Errors
-    /// Returns [`ErrorKind::Exists`](hyperslab::ErrorKind::Exists) if the object exists and is not to
-    /// be replaced, [`ErrorKind::Unsupported`](hyperslab::ErrorKind::Unsupported) if the store cannot
-    /// write, and [`ErrorKind::Io`](hyperslab::ErrorKind::Io) if the upload fails.
+    /// Returns [`ErrorKind::Exists`](hyperslab::ErrorKind::Exists) if the object exists and is not
+    /// to be replaced, [`ErrorKind::Unsupported`](hyperslab::ErrorKind::Unsupported) if the store
+    /// cannot write, and [`ErrorKind::Io`](hyperslab::ErrorKind::Io) if the upload fails.
     pub fn upload(&self, mut source: impl Read, url: &str, existing: Existing) -> Result<()> {
         let location = Location::of(url, self)?;
         let name = location.name_of(&location.path);
@@ -142,7 +142,7 @@ async fn begin_parts(
 
 async fn send_part(mut parts: WriteMultipart, part: Bytes) -> object_store::Result<WriteMultipart> {
     parts.put(part);
-    match parts.wait_for_capacity(PARTS_AT_ONCE).await {
+    match parts.wait_for_capacity(CONCURRENT_PARTS).await {
         Ok(()) => Ok(parts),
         Err(error) => {
             let aborted = parts.abort().await;

@@ -43,8 +43,8 @@ pub(crate) struct CpArguments {
     /// The path of the object
     from: String,
     /// [FILE] PATH: the new path in the same file, or in FILE. If PATH is a group, the copy becomes
-    /// a member of the group. Without TO, the whole file is copied from FILE to FROM, of which one is
-    /// a URL
+    /// a member of the group. Without TO, the whole file is copied from FILE to FROM, of which one
+    /// is a URL
     #[arg(num_args = 1..=2, value_name = "TO")]
     to: Vec<String>,
 }

@@ -10,8 +10,8 @@ use tempfile::NamedTempFile;
 
 use super::{shown, url};
 
-/// Copies a whole file between stores, or between a store and a folder. An existing file in a folder
-/// is not replaced.
+/// Copies a whole file between stores, or between a store and a folder. Existing files and objects
+/// are not replaced.
 pub(crate) fn copy_file(from: &Path, to: &Path) -> Result<()> {
     let options = CloudOptions::new();
     let cannot = || format!("cannot copy `{}` to `{}`", shown(from), shown(to));

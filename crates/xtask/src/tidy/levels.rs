@@ -23,7 +23,7 @@ const LEVELS: &[(&str, &[&str])] = &[
     ("testkit", &[]),
     ("xtask", &["testkit"]),
     // The listings of the book.
-    ("book", &["hyperslab"]),
+    ("book", &["hyperslab", "cloud"]),
     // Benchmarks measure any level against libhdf5 and other implementations.
     ("bench", &["vfd", "dataspace", "datatype", "filter", "format", "engine", "hyperslab", "testkit"]),
 ];
