@@ -42,6 +42,7 @@ chapters! {
     readme: "README.md",
     first_steps: "docs/guide/first-steps.md",
     concepts: "docs/guide/concepts.md",
+    cloud: "docs/guide/cloud.md",
     reading: "docs/guide/reading.md",
     writing: "docs/guide/writing.md",
     types: "docs/guide/types.md",

@@ -92,7 +92,7 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<ExitCode> {
 
 fn check(arguments: &CheckArguments, file: &Path) -> Result<Report> {
     let _progress = arguments.open.progress("checking");
-    let driver = arguments.open.options().find_driver(file)?;
+    let driver = crate::remote::find_driver(arguments.open.options(), file)?;
     let options = CheckOptions { decode_chunks: arguments.data, ..CheckOptions::default() };
     Ok(hyperslab_check::check(driver, &options)?)
 }

@@ -26,7 +26,13 @@ mod input;
 mod interrupted;
 mod lookup;
 mod ls;
-#[cfg(not(all(feature = "browse", feature = "images", feature = "plots", feature = "tables")))]
+#[cfg(not(all(
+    feature = "browse",
+    feature = "cloud",
+    feature = "images",
+    feature = "plots",
+    feature = "tables"
+)))]
 mod missing_feature;
 mod open;
 mod output;
@@ -34,6 +40,7 @@ mod output_target;
 mod plot;
 mod progress;
 mod recover;
+mod remote;
 mod repack;
 mod safe;
 mod sections;

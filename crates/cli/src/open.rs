@@ -85,7 +85,7 @@ impl OpenArguments {
 
     /// Opens a file for reading with the driver and locking that the arguments state.
     pub(crate) fn open(&self, file: &Path) -> Result<File> {
-        let opened = self.options().open(file).map_err(|error| open_error(error, file))?;
+        let opened = crate::remote::open(self.options(), file).map_err(|error| open_error(error, file))?;
         warn_of_journal(&opened);
         Ok(opened)
     }
@@ -108,7 +108,7 @@ pub(crate) fn warn_of_journal(file: &File) {
 /// Adds the file name to an error of opening a file. An error of the operating system keeps only
 /// its own message and the name of the affected member file.
 fn open_error(error: hyperslab::Error, file: &Path) -> anyhow::Error {
-    let shown = file.display().to_string();
+    let shown = crate::remote::shown(file);
     let context = format!("cannot open `{shown}`");
     if let hyperslab::Error::Io { source: DriverError::Io { name, source, .. }, .. } = &error {
         let member = if *name == shown { String::new() } else { format!("{name}: ") };

@@ -1,5 +1,11 @@
 //! Commands that need a feature that the build of the program lacks.
-#![cfg(not(all(feature = "browse", feature = "images", feature = "plots", feature = "tables")))]
+#![cfg(not(all(
+    feature = "browse",
+    feature = "cloud",
+    feature = "images",
+    feature = "plots",
+    feature = "tables"
+)))]
 
 use hyperslab_testkit::program::Program;
 
@@ -37,6 +43,16 @@ fn tables_name_the_feature() {
     let message = refused(&["import", input.to_str().unwrap(), file.to_str().unwrap(), "table"]);
     assert!(message.contains("this build has no Arrow tables"), "{message}");
     assert!(!file.exists(), "an unfinished file remains");
+}
+
+#[cfg(not(feature = "cloud"))]
+#[test]
+fn urls_name_the_feature() {
+    for arguments in [["info", "s3://bucket/a.h5"], ["check", "https://127.0.0.1:9/a.h5"]] {
+        let message = refused(&arguments);
+        assert!(message.contains("this build has no object stores and web servers"), "{message}");
+        assert!(message.contains("--features full"), "{message}");
+    }
 }
 
 #[cfg(not(feature = "images"))]

@@ -320,6 +320,11 @@ impl<M> AccessOptions<M> {
         }
     }
 
+    /// Returns the policy for other files to which links and datasets lead.
+    pub(crate) fn external(&self) -> ExternalFiles {
+        self.external
+    }
+
     /// Applies the options for virtual datasets to a file that was opened through a driver, and
     /// returns the file.
     pub(crate) fn with_virtual_options(&self, file: OpenFile) -> OpenFile {

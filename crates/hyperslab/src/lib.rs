@@ -102,6 +102,7 @@ mod layout;
 mod locking;
 mod object;
 mod open_options;
+mod other_files;
 mod pattern;
 mod phase_change;
 mod rearrangement;
@@ -159,6 +160,7 @@ pub use ndarray::{
 };
 pub use object::{CommittedDatatype, HeaderSizes, Object, ObjectKind, ObjectToken};
 pub use open_options::{OpenOptions, Opening};
+pub use other_files::{OtherFile, OtherFiles};
 pub use pattern::PathPattern;
 pub use phase_change::{EstimatedLinks, PhaseChange};
 pub use recovery::{

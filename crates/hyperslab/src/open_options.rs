@@ -9,6 +9,7 @@ use hyperslab_engine::{ErrorKind, Result};
 use hyperslab_vfd::{Core, Driver};
 
 use crate::driver::{FileDriver, Opener};
+use crate::other_files::{OtherFiles, ProvidedFiles};
 use crate::{AccessOptions, File};
 
 /// The options for opening an existing file. Without [`write`](Self::write) the file is open for
@@ -124,6 +125,18 @@ impl OpenOptions {
     /// errors of the driver.
     pub fn open_driver(self, driver: Arc<dyn Driver>) -> Result<File> {
         self.open_root(self.open_image(driver)?)
+    }
+
+    /// Opens a file whose bytes `driver` stores. `others` provides the files to which links and
+    /// datasets of the file lead.
+    ///
+    /// # Errors
+    /// Returns the errors of [`open_driver`](Self::open_driver).
+    pub fn open_driver_with(self, driver: Arc<dyn Driver>, others: Arc<dyn OtherFiles>) -> Result<File> {
+        let (options, policy) = (self.options(), self.external());
+        let resolver = ProvidedFiles { others, policy, options, depth: 0 };
+        let file = self.open_image(driver)?.with_resolver(Arc::new(resolver));
+        self.open_root(file)
     }
 
     /// Returns the driver through which [`open`](Self::open) reads the file at `path`. If the file

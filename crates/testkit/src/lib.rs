@@ -12,4 +12,5 @@ pub mod expected;
 pub mod fixtures;
 pub mod program;
 pub mod referee;
+pub mod web;
 pub mod workspace;

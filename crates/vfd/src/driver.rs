@@ -73,6 +73,17 @@ pub trait Driver: Send + Sync + Debug {
         let _ = (offset, length);
     }
 
+    /// Announces to the driver later reads of several ranges of file offsets. A driver whose reads
+    /// take long can fetch the ranges together.
+    fn expect_many(&self, ranges: &[Range<u64>]) {
+        let _ = ranges;
+    }
+
+    /// Returns whether announced reads ([`Driver::expect_many`]) are faster than others.
+    fn expects_many(&self) -> bool {
+        false
+    }
+
     /// Fills the buffers of several read requests from the file. The result is the same as with one
     /// call of [`Driver::read_at`] for each request, in any order.
     ///

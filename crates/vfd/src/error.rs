@@ -65,6 +65,19 @@ pub enum DriverError {
         /// The processes that probably hold the lock.
         holders: LockHolders,
     },
+    /// The bytes of the file have changed since it was opened, so that a read would mix two states.
+    #[error("{name}: the file has changed since it was opened: open it again")]
+    Changed {
+        /// The name of the file.
+        name: String,
+    },
+    /// The bytes have not come yet. The driver has noted them; the read succeeds when it is
+    /// repeated after they have come.
+    #[error("{name}: the bytes have not come yet")]
+    NotYet {
+        /// The name of the file.
+        name: String,
+    },
     /// The driver or the file system does not support the operation.
     #[error("{name}: {operation} is not supported here")]
     Unsupported {

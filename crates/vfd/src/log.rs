@@ -96,6 +96,18 @@ impl Driver for Log {
         self.recorded(LoggedOperation::Read, &[(offset, length(buf))], || self.inner.read_at(offset, buf))
     }
 
+    fn expect_read(&self, offset: u64, length: usize) {
+        self.inner.expect_read(offset, length);
+    }
+
+    fn expect_many(&self, ranges: &[Range<u64>]) {
+        self.inner.expect_many(ranges);
+    }
+
+    fn expects_many(&self) -> bool {
+        self.inner.expects_many()
+    }
+
     fn read_many(&self, requests: &mut [ReadRequest<'_>]) -> Result<()> {
         let ranges: Vec<_> = requests.iter().map(|request| (request.offset, length(request.buf))).collect();
         self.recorded(LoggedOperation::Read, &ranges, || self.inner.read_many(requests))

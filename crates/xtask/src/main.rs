@@ -6,6 +6,7 @@ mod alternate;
 mod api;
 mod architecture;
 mod bench_capi;
+mod bench_cloud;
 mod bench_compare;
 mod bench_python;
 mod book;
@@ -48,6 +49,11 @@ const TASKS: &[(&str, Task, &str)] = &[
     ("test", test::run, "all tests; first prepares the referee (Python with h5py) if possible"),
     ("api", api::run, "the list of the public API of the crate hyperslab in docs/public-api.txt [--update]"),
     ("tidy", tidy::run, "structural checks: levels, module order, names, lengths, headers, unsafe"),
+    (
+        "bench-cloud",
+        bench_cloud::run,
+        "requests, bytes and times of reads from a web server with a delay, compared with h5py, pyfive and zarr [DELAY…] [--debug] [--update]",
+    ),
     (
         "substitutes",
         tidy::substitutes::run,

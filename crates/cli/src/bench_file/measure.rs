@@ -69,7 +69,7 @@ impl Bench<'_> {
             // No request profits from chunks that an earlier request decoded.
             options = options.chunk_cache(0);
         }
-        let file = options.open(self.file)?;
+        let file = crate::remote::open(options, self.file)?;
         let dataset = file.object(self.dataset.trim_matches('/'))?.into_dataset()?;
         let Some(mut regions) = Regions::of(&dataset, request)? else { return Ok(None) };
         let before = log.report().reads;

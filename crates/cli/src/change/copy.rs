@@ -8,13 +8,15 @@ use hyperslab::{CopyOptions, File, ObjectKind};
 use super::{change, open, open_or_create};
 use crate::lookup::object;
 use crate::open::OpenArguments;
+use crate::remote;
 
 /// The arguments of `cp`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   hyperslab cp data.h5 run/one run/two            a copy in the same file
   hyperslab cp data.h5 run/one archive.h5 runs/7  a copy in another file, which is created if necessary
-  hyperslab cp data.h5 / archive.h5 everything    the whole file, as a group")]
+  hyperslab cp data.h5 / archive.h5 everything    the whole file, as a group
+  hyperslab cp s3://bucket/data.h5 data.h5        the whole file, from or to a URL")]
 pub(crate) struct CpArguments {
     #[command(flatten)]
     open: OpenArguments,
@@ -41,8 +43,9 @@ pub(crate) struct CpArguments {
     /// The path of the object
     from: String,
     /// [FILE] PATH: the new path in the same file, or in FILE. If PATH is a group, the copy becomes
-    /// a member of the group
-    #[arg(required = true, num_args = 1..=2, value_name = "TO")]
+    /// a member of the group. Without TO, the whole file is copied from FILE to FROM, of which one
+    /// is a URL
+    #[arg(num_args = 1..=2, value_name = "TO")]
     to: Vec<String>,
 }
 
@@ -56,6 +59,13 @@ pub(crate) fn cp(arguments: &CpArguments) -> Result<()> {
         without_attributes: arguments.without_attributes,
         merge_committed_datatypes: arguments.merge_types,
     };
+    if arguments.to.is_empty() {
+        let target = Path::new(&arguments.from);
+        if remote::url(&arguments.file).is_none() && remote::url(target).is_none() {
+            bail!("the argument TO is missing: a path, or a file and a path");
+        }
+        return remote::copy_file(&arguments.file, target);
+    }
     let (target, to) = match arguments.to.as_slice() {
         [file, to] => (Path::new(file), to),
         [to] => (arguments.file.as_path(), to),

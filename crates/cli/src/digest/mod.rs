@@ -30,12 +30,9 @@ pub(crate) struct DigestArguments {
 pub(crate) fn run(arguments: &DigestArguments) -> Result<()> {
     let path = &arguments.file;
     let progress = arguments.open.progress("reading");
-    let file = arguments
-        .open
-        .options()
-        .swmr_read(true)
-        .open(path)
-        .with_context(|| format!("cannot open `{}`", path.display()))?;
+    let options = arguments.open.options().swmr_read(crate::remote::url(path).is_none());
+    let file = crate::remote::open(options, path)
+        .with_context(|| format!("cannot open `{}`", crate::remote::shown(path)))?;
     let info = file.info();
     let found = walk::Objects::find(&file);
     let mut out = crate::output::stdout();

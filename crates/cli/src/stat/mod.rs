@@ -46,6 +46,10 @@ pub(crate) struct StatArguments {
     /// Do not account for every byte: only count objects and the bytes of raw data
     #[arg(short, long)]
     quick: bool,
+    /// Show the requests and bytes that opening, listing and reading the file need in an object
+    /// store
+    #[arg(long, conflicts_with_all = ["top", "all", "quick"])]
+    cloud: bool,
     #[command(flatten)]
     open: OpenArguments,
     /// The HDF5 file
@@ -58,6 +62,10 @@ pub(crate) struct StatArguments {
 /// Runs the command `stat`: prints the statistics of a file. Returns a failure code if a part of
 /// the file could not be read.
 pub(crate) fn run(arguments: &StatArguments) -> Result<ExitCode> {
+    if arguments.cloud {
+        crate::remote::print_requests(&arguments.file, arguments.json)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let shown = arguments.file.display();
     let file = arguments.open.open(&arguments.file)?;
     let path = format!("/{}", arguments.path.trim_matches('/'));
@@ -86,7 +94,7 @@ pub(crate) fn run(arguments: &StatArguments) -> Result<ExitCode> {
 
 /// Checks the whole file for the statistics, and finds the structure to which each byte belongs.
 fn account(arguments: &StatArguments, file: &Path) -> Result<Report> {
-    let driver = arguments.open.options().find_driver(file)?;
+    let driver = crate::remote::find_driver(arguments.open.options(), file)?;
     let options = CheckOptions { per_object: true, max_findings: 0, ..CheckOptions::default() };
     Ok(hyperslab_check::check(driver, &options)?)
 }

@@ -1,5 +1,7 @@
 //! Reads of metadata, through the page buffer, and of raw data.
 
+use std::ops::Range;
+
 use hyperslab_exact::{to_u64, to_usize};
 use hyperslab_format::codec::{Address, Structure};
 use hyperslab_format::metadata_cache_image::{MetadataCacheBlock, MetadataCacheContext};
@@ -212,6 +214,29 @@ impl Store {
             located.push(ReadRequest { offset, buf: buffer });
         }
         self.backing.driver.read_many(&mut located).map_err(|source| Self::raw_error(first, source))
+    }
+
+    /// Returns whether reads of raw data are faster if they are announced
+    /// ([`expect_raw`](Self::expect_raw)).
+    pub fn expects_raw(&self) -> bool {
+        !self.write_state.is_writable && self.backing.driver.expects_many()
+    }
+
+    /// Announces to the driver later reads of raw data: the addresses and numbers of bytes. Extents
+    /// that do not lie in the file are left to the reads, which return errors.
+    pub fn expect_raw(&self, extents: &[(Address, u64)]) {
+        let range = |(address, length): &(Address, u64)| self.raw_range(*address, *length).ok();
+        self.backing.driver.expect_many(&extents.iter().filter_map(range).collect::<Vec<_>>());
+    }
+
+    /// Returns the range of file offsets, counted from the start of the file, of raw data at an
+    /// address.
+    ///
+    /// # Errors
+    /// Returns [`Error::Corrupt`] if the bytes do not lie in the file.
+    pub fn raw_range(&self, address: Address, length: u64) -> Result<Range<u64>> {
+        let start = self.locate(address, length, "raw data")?;
+        Ok(start..start + length)
     }
 
     /// Returns a view of raw data at a file address, if the driver holds the whole file in memory.

@@ -13,6 +13,7 @@ mod dynamic;
 mod elements;
 mod field;
 mod memory;
+mod plan;
 mod read;
 mod storage;
 mod variable_length;

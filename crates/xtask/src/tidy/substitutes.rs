@@ -26,6 +26,7 @@ const CEILINGS: &[(&str, [usize; 3])] = &[
     ("capi", [43, 35, 28]),
     ("check", [36, 2, 5]),
     ("cli", [40, 0, 0]),
+    ("cloud", [4, 0, 0]),
     ("dataspace", [17, 1, 1]),
     ("datatype", [6, 2, 3]),
     ("engine", [20, 0, 9]),

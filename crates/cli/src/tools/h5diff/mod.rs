@@ -105,7 +105,7 @@ fn open(arguments: &H5diffArguments, number: usize, path: &Path) -> Result<File>
         let driver: FileDriver = name.parse().map_err(|error: hyperslab::Error| anyhow!("{error}"))?;
         options = options.driver(driver);
     }
-    options.open(path).with_context(|| format!("cannot open `{}`", path.display()))
+    crate::remote::open(options, path).with_context(|| format!("cannot open `{}`", path.display()))
 }
 
 /// Prints an error message of h5diff.

@@ -105,7 +105,7 @@ fn open(path: &Path, driver: Option<&str>) -> Result<File> {
         let driver: FileDriver = name.parse().map_err(|error: hyperslab::Error| anyhow!("{error}"))?;
         options = options.driver(driver);
     }
-    options.open(path).with_context(|| format!("unable to open file \"{}\"", path.display()))
+    crate::remote::open(options, path).with_context(|| format!("unable to open file \"{}\"", path.display()))
 }
 
 /// The state of the dump of one file.

@@ -202,7 +202,7 @@ fn open(argument: &OsStr, driver: Option<&str>) -> Result<(File, String, String)
     }
     let mut why = None;
     let mut attempt = |path: &Path| {
-        let opened = options.clone().open(path);
+        let opened = crate::remote::open(options.clone(), path);
         opened.map_err(|error| {
             // The error of an existing file is more helpful than the error of a missing one.
             if why.is_none() || path.is_file() {

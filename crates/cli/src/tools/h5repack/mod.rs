@@ -46,7 +46,7 @@ pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
     if is_same(from, to) {
         bail!("file names cannot be the same");
     }
-    let source = OpenOptions::new().open(from);
+    let source = crate::remote::open(OpenOptions::new(), from);
     let source = source.with_context(|| format!("unable to open file \"{}\"", from.display()))?;
     arguments.require_named(&source)?;
     let made = new_file(to)?;

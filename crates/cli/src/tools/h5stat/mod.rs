@@ -40,7 +40,7 @@ pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
     };
     writeln!(out, "Filename: {}", path.display())?;
     out.flush()?;
-    let opened = OpenOptions::new().open(path);
+    let opened = crate::remote::open(OpenOptions::new(), path);
     let file = opened.with_context(|| format!("unable to open file \"{}\"", path.display()))?;
     let survey = Survey::of(&file, &arguments)
         .with_context(|| format!("unable to traverse objects/links in file \"{}\"", path.display()))?;
@@ -61,7 +61,7 @@ pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
 /// Does not read raw data.
 fn account(path: &Path) -> Result<Report> {
     let options = CheckOptions { look_into_elements: false, max_findings: 0, ..CheckOptions::default() };
-    let driver = OpenOptions::new().find_driver(path)?;
+    let driver = crate::remote::find_driver(OpenOptions::new(), path)?;
     let report = hyperslab_check::check(driver, &options);
     report.with_context(|| format!("unable to account for the bytes of file \"{}\"", path.display()))
 }

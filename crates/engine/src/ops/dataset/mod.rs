@@ -409,6 +409,56 @@ impl OpenDataset {
         Ok(Arc::clone(self.chunked.get_or_init(|| source)))
     }
 
+    /// Returns the addresses and the numbers of stored bytes that a read of a selection needs.
+    ///
+    /// # Errors
+    /// Returns [`Error::Unsupported`] for elements in other files and for structured chunks, and an
+    /// error if the chunk index cannot be read.
+    pub fn plan(&self, file: &OpenFile, selection: &Selection) -> Result<Vec<(Address, u64)>> {
+        let description = &self.description;
+        if self.selected(selection)? == 0 {
+            return Ok(Vec::new());
+        }
+        let unsupported = |layout| Err(Error::unsupported(format!("the plan of a read of {layout}")));
+        if !description.external.is_empty() {
+            return unsupported("external raw data files");
+        }
+        match &description.layout.layout {
+            Layout::Compact(_) => Ok(Vec::new()),
+            Layout::Contiguous(contiguous) => self.plan_contiguous(contiguous.address, selection),
+            Layout::Chunked(layout) => self.chunked(file, layout)?.plan(&file.container.store, selection),
+            Layout::Virtual(_) => unsupported("a virtual dataset"),
+            Layout::Structured(_) => unsupported("structured chunks"),
+        }
+    }
+
+    /// Returns the contiguous bytes from the first to the last selected element.
+    fn plan_contiguous(&self, address: Address, selection: &Selection) -> Result<Vec<(Address, u64)>> {
+        if !address.is_defined() {
+            return Ok(Vec::new());
+        }
+        let dims = self.description.dataspace.dims();
+        let Some(bounds) = selection.bounding_box(dims)? else { return Ok(Vec::new()) };
+        let size = u64::from(self.description.datatype.size);
+        let linear = |at: &dyn Fn(usize) -> Option<u64>| {
+            dims.iter()
+                .enumerate()
+                .try_fold(0_u64, |sum, (dimension, size)| sum.checked_mul(*size)?.checked_add(at(dimension)?))
+        };
+        let first = linear(&|dimension| bounds.start.get(dimension).copied());
+        let last = linear(&|dimension| {
+            let (start, count) = (bounds.start.get(dimension)?, bounds.count.get(dimension)?);
+            start.checked_add(*count)?.checked_sub(1)
+        });
+        let extent = first.zip(last).and_then(|(first, last)| {
+            let start = address.checked_add(first.checked_mul(size)?)?;
+            Some((start, last.checked_sub(first)?.checked_add(1)?.checked_mul(size)?))
+        });
+        extent.map(|extent| vec![extent]).ok_or_else(|| {
+            Error::corrupt("data layout message", "address", "an end inside the file", address)
+        })
+    }
+
     fn open_chunks(&self, file: &OpenFile, layout: &ChunkedLayout) -> Result<ChunkedSource> {
         let (source, shape) = chunked_source(&file.container, self.address, &self.description, layout)?;
         let index = chunk_index::open(&file.container.store, layout, &shape)?;

@@ -1,6 +1,7 @@
 //! Reads of chunked elements: looks up, reads, decodes, converts and places many chunks
 //! concurrently.
 
+mod plan;
 mod points;
 mod rows;
 mod tiles;

@@ -47,14 +47,14 @@ struct Run {
 }
 
 /// The points of a point selection, sorted by the chunks that contain the points.
-struct ByChunk {
+pub(super) struct ByChunk {
     /// The chunk, the offset of the first byte in the chunk, and the position in the result;
     /// sorted.
     points: Vec<(Dims, usize, u64)>,
 }
 
 impl ByChunk {
-    fn new(source: &ChunkedSource, points: &Points) -> Result<Self> {
+    pub(super) fn new(source: &ChunkedSource, points: &Points) -> Result<Self> {
         let chunk = source.grid.chunk();
         let all: Result<Vec<(Dims, usize, u64)>> = points
             .points()
@@ -80,7 +80,7 @@ impl ByChunk {
     }
 
     /// Returns the selected points that are elements of the chunk with the given coordinates.
-    fn of(&self, scaled: &[u64]) -> &[(Dims, usize, u64)] {
+    pub(super) fn of(&self, scaled: &[u64]) -> &[(Dims, usize, u64)] {
         let first = self.points.partition_point(|(chunk, ..)| chunk.as_slice() < scaled);
         let rest = self.points.split_at(first).1;
         rest.split_at(rest.partition_point(|(chunk, ..)| chunk.as_slice() == scaled)).0
@@ -167,6 +167,10 @@ impl<'a> Scattered<'a> {
             } else {
                 filtered.push((scaled, location, runs));
             }
+        }
+        if self.context.store.expects_raw() {
+            let extents = filtered.iter().map(|(_, location, _)| (location.address, location.size));
+            self.context.store.expect_raw(&extents.collect::<Vec<_>>());
         }
         self.read_plain(to, plain)?;
         let keep = self

@@ -187,6 +187,9 @@ impl Regular<'_> {
     ) -> Result<()> {
         listed.sort()?;
         let Listed { chunks, locations } = listed;
+        if self.context.store.expects_raw() {
+            self.announce(canvas.tiles(self.tiling, &chunks)?, &locations)?;
+        }
         let keep = self.keeps(chunks.len());
         let tiles = canvas.tiles(self.tiling, &chunks)?;
         let groups = self.groups(&locations)?;
@@ -194,6 +197,26 @@ impl Regular<'_> {
         parallel::each(self.context.store, tiles, groups, self.work(chunks.len()), |tiles, group| {
             self.context.with_buffers(|buffers| self.read_group(tiles, &group, transform, keep, buffers))
         })
+    }
+
+    /// Announces to the driver the stored bytes that a read of the listed chunks needs.
+    fn announce(&self, tiles: Tiles<'_>, locations: &[ChunkLocation]) -> Result<()> {
+        let size = self.source.element_size as u64;
+        let mut extents = Vec::with_capacity(locations.len());
+        for (tile, location) in tiles.zip(locations) {
+            if self.known(location.address).is_some() {
+                continue;
+            }
+            if self.source.pipeline.is_empty() && location.size >= self.source.chunk_bytes as u64 {
+                let wanted = tile?.source();
+                let start = location.address.checked_add(wanted.start * size);
+                extents.extend(start.map(|start| (start, (wanted.end - wanted.start) * size)));
+            } else {
+                extents.push((location.address, location.size));
+            }
+        }
+        self.context.store.expect_raw(&extents);
+        Ok(())
     }
 
     /// Returns an estimate of a read's work in bytes. If the chunks are decoded, the estimate is

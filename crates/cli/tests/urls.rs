@@ -1,0 +1,99 @@
+//! Commands that read files at URLs: the output is the same as for the file on disk.
+
+use hyperslab_testkit::program::{Program, Run};
+use hyperslab_testkit::web::Server;
+use hyperslab_testkit::{fixtures, workspace};
+
+fn hyperslab(arguments: &[&str]) -> Run {
+    Program::new(env!("CARGO_BIN_EXE_hyperslab")).in_fixtures().run(arguments)
+}
+
+/// Starts a server with a fixture.
+fn serve(fixture: &str) -> (Server, String) {
+    let server = Server::start().unwrap();
+    server.put(&format!("data/{fixture}"), std::fs::read(fixtures::path(fixture)).unwrap());
+    let url = server.url(&format!("data/{fixture}"));
+    (server, url)
+}
+
+#[test]
+fn reading_commands_take_urls() {
+    let fixture = "weather_station.h5";
+    let (_server, url) = serve(fixture);
+    for arguments in [
+        &["tree", "FILE"][..],
+        &["ls", "-r", "FILE"],
+        &["info", "--json", "FILE", "series/temperature"],
+        &["cat", "FILE", "series/temperature"],
+        &["head", "FILE", "series/temperature"],
+        &["find", "FILE", "--type", "dataset"],
+        &["digest", "FILE"],
+        &["check", "FILE"],
+        &["stat", "--json", "FILE"],
+        &["h5dump", "FILE"],
+        &["h5ls", "-r", "FILE"],
+        &["h5stat", "FILE"],
+        &["export", "FILE", "series/temperature", "-"],
+    ] {
+        let with =
+            |name: &str| -> Vec<String> { arguments.iter().map(|word| word.replace("FILE", name)).collect() };
+        let run = |name: &str| {
+            let words = with(name);
+            hyperslab(&words.iter().map(String::as_str).collect::<Vec<_>>())
+        };
+        let (local, remote) = (run(fixture), run(&url));
+        assert_eq!(remote.code(), local.code(), "{arguments:?}: {}", remote.error());
+        let same = |text: &str| text.replace(&url, fixture).replace("\"other\"", "\"sec2\"");
+        assert_eq!(same(remote.out()), same(local.out()), "{arguments:?}");
+    }
+    let run = hyperslab(&["diff", fixture, &url]);
+    assert_eq!(run.code(), 0, "{}", run.error());
+}
+
+#[test]
+fn whole_files_are_copied_from_and_to_urls() {
+    let fixture = "weather_station.h5";
+    let (_server, url) = serve(fixture);
+    let folder = tempfile::tempdir().unwrap();
+    let copy = folder.path().join("copy.h5");
+    let name = copy.to_str().unwrap();
+    assert_eq!(hyperslab(&["cp", &url, name]).code(), 0);
+    assert_eq!(std::fs::read(&copy).unwrap(), std::fs::read(fixtures::path(fixture)).unwrap());
+    let again = hyperslab(&["cp", &url, name]);
+    assert!(again.code() != 0 && again.error().contains("exists"), "{}", again.error());
+    let other = format!("file://{}", folder.path().join("other.h5").display());
+    assert_eq!(hyperslab(&["cp", &url, &other]).code(), 0);
+    let again = hyperslab(&["cp", name, &other]);
+    assert!(again.code() != 0 && again.error().contains("exists already"), "{}", again.error());
+    assert_eq!(std::fs::read(folder.path().join("other.h5")).unwrap(), std::fs::read(&copy).unwrap());
+    assert!(hyperslab(&["cp", name, "x"]).error().contains("TO is missing"));
+    // An object of a remote file is copied as from a file.
+    let run =
+        hyperslab(&["cp", &url, "series/temperature", folder.path().join("part.h5").to_str().unwrap(), "t"]);
+    assert_eq!(run.code(), 0, "{}", run.error());
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3);
+}
+
+#[test]
+fn requests_are_counted() {
+    let (server, url) = serve("weather_station.h5");
+    let printed = hyperslab(&["stat", "--cloud", &url]).printed().to_owned();
+    assert!(printed.contains("open") && printed.contains("list all"), "{printed}");
+    assert!(printed.contains("/series/temperature"), "{printed}");
+    assert!(server.served().requests > 0);
+    let file = workspace::root().join("fixtures/weather_station.h5");
+    let local = hyperslab(&["stat", "--cloud", file.to_str().unwrap()]);
+    assert_eq!(local.printed(), printed);
+}
+
+#[test]
+fn errors_name_the_url_without_credentials() {
+    let (_server, url) = serve("weather_station.h5");
+    let missing = url.replace("weather", "whether").replace("http://", "http://me:secret@") + "?token=secret";
+    for arguments in [&["info", missing.as_str()][..], &["check", &missing], &["cp", &missing, "copy.h5"]] {
+        let run = hyperslab(arguments);
+        assert_ne!(run.code(), 0);
+        assert!(run.error().contains("does not exist (404)"), "{}", run.error());
+        assert!(!run.error().contains("secret"), "{}", run.error());
+    }
+}

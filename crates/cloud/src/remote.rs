@@ -1,0 +1,215 @@
+//! One object of a store: its state when it was opened, and reads of byte ranges that verify it.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use futures_util::TryStreamExt as _;
+use hyperslab::vfd::{DriverError, Result};
+use hyperslab_exact::to_u64;
+use object_store::path::Path;
+use object_store::{GetOptions, GetRange, GetResult, ObjectMeta, ObjectStore};
+
+use crate::counters::Counters;
+use crate::error::{driver_error, invalid, late};
+
+/// The number of bytes of the first request: the superblock and often all metadata.
+pub(crate) const FIRST_BYTES: u64 = 1 << 20;
+
+/// The largest object that is read as a whole from a server that ignores byte ranges.
+const MAX_WHOLE_BYTES: u64 = 64 << 20;
+
+/// An object in a store.
+#[derive(Clone)]
+pub(crate) struct Place {
+    pub(crate) store: Arc<dyn ObjectStore>,
+    pub(crate) path: Path,
+    /// The URL without credentials, for messages.
+    pub(crate) name: String,
+    pub(crate) deadline: Duration,
+    /// The number of bytes of the first request.
+    pub(crate) first: u64,
+}
+
+/// Shows no store: the URL inside a store may have credentials.
+impl fmt::Debug for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Place")
+            .field("name", &self.name)
+            .field("deadline", &self.deadline)
+            .finish_non_exhaustive()
+    }
+}
+
+/// An open object: every read verifies that it has not changed.
+#[derive(Debug)]
+pub(crate) struct Remote {
+    place: Place,
+    meta: ObjectMeta,
+    counters: Arc<Counters>,
+    /// The bytes of an object whose server ignores byte ranges.
+    whole: Option<Bytes>,
+}
+
+impl Remote {
+    /// Opens an object with one request, which also fetches its first bytes.
+    pub(crate) async fn open(place: Place, counters: Arc<Counters>) -> Result<(Self, Bytes)> {
+        let first = GetOptions { range: Some(GetRange::Bounded(0..place.first)), ..GetOptions::default() };
+        let (outcome, status) = place.send(first, &counters).await;
+        let result = match outcome {
+            Ok(result) => result,
+            Err(_) if status == Some(200) => return Self::open_whole(place, counters).await,
+            Err(error) => return Err(driver_error(&place.name, &error, status)),
+        };
+        let meta = result.meta.clone();
+        let expected = meta.size.min(place.first);
+        let bytes = place.body(result, expected).await?;
+        counters.answer(to_u64(bytes.len()));
+        Ok((Self { place, meta, counters, whole: None }, bytes))
+    }
+
+    /// Reads a whole object, because its server ignores byte ranges.
+    async fn open_whole(place: Place, counters: Arc<Counters>) -> Result<(Self, Bytes)> {
+        let (outcome, status) = place.send(GetOptions::default(), &counters).await;
+        let result = outcome.map_err(|error| driver_error(&place.name, &error, status))?;
+        let meta = result.meta.clone();
+        if meta.size > MAX_WHOLE_BYTES {
+            let text = format!(
+                "the server ignores byte ranges, and the object of {} bytes is too large to be read as a whole \
+                 ({MAX_WHOLE_BYTES} bytes)",
+                meta.size
+            );
+            return Err(invalid(&place.name, text));
+        }
+        let bytes = place.body(result, meta.size).await?;
+        counters.answer(to_u64(bytes.len()));
+        Ok((Self { place, meta, counters, whole: Some(bytes.clone()) }, bytes))
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.place.name
+    }
+
+    pub(crate) fn size(&self) -> u64 {
+        self.meta.size
+    }
+
+    pub(crate) fn whole(&self) -> Option<&Bytes> {
+        self.whole.as_ref()
+    }
+
+    pub(crate) fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    pub(crate) fn tag(&self) -> Option<&str> {
+        self.meta.e_tag.as_deref()
+    }
+
+    /// Returns whether the store can tell that the object has changed.
+    pub(crate) fn is_guarded(&self) -> bool {
+        self.meta.e_tag.is_some() || self.has_time()
+    }
+
+    fn has_time(&self) -> bool {
+        self.meta.last_modified.timestamp() != 0
+    }
+
+    /// Reads a range of the object.
+    ///
+    /// # Errors
+    /// [`DriverError::Changed`] if the object was replaced, [`DriverError::Io`] if the store fails.
+    pub(crate) async fn get(&self, range: Range<u64>) -> Result<Bytes> {
+        let length = range.end - range.start;
+        let (outcome, status) = self.place.send(self.request(range), &self.counters).await;
+        let result = outcome.map_err(|error| driver_error(self.name(), &error, status))?;
+        if !self.is_same(&result.meta) {
+            return Err(DriverError::Changed { name: self.name().to_owned() });
+        }
+        let bytes = self.place.body(result, length).await?;
+        self.counters.answer(to_u64(bytes.len()));
+        Ok(bytes)
+    }
+
+    /// Returns the request for a range, with the condition that the object has not changed.
+    fn request(&self, range: Range<u64>) -> GetOptions {
+        // A weak tag never matches, by the rules of HTTP; the answer's tag is compared instead.
+        let tag = self.meta.e_tag.clone();
+        let no_tag = tag.is_none();
+        GetOptions {
+            if_match: tag.filter(|tag| !tag.starts_with("W/")),
+            if_unmodified_since: (no_tag && self.has_time()).then_some(self.meta.last_modified),
+            range: Some(GetRange::Bounded(range)),
+            ..GetOptions::default()
+        }
+    }
+
+    fn is_same(&self, answer: &ObjectMeta) -> bool {
+        let same_time = || self.meta.e_tag.is_some() || answer.last_modified == self.meta.last_modified;
+        answer.size == self.meta.size && answer.e_tag == self.meta.e_tag && same_time()
+    }
+}
+
+impl Place {
+    /// Sends a request. Returns the status of the last answer beside the result.
+    async fn send(
+        &self,
+        mut options: GetOptions,
+        counters: &Counters,
+    ) -> (object_store::Result<GetResult>, Option<u16>) {
+        counters.request();
+        #[cfg(feature = "client")]
+        let status = crate::connect::LastStatus::default();
+        #[cfg(feature = "client")]
+        options.extensions.insert(status.clone());
+        #[cfg(not(feature = "client"))]
+        options.extensions.clear();
+        let answer = tokio::time::timeout(self.deadline, self.store.get_opts(&self.path, options)).await;
+        let outcome = answer.unwrap_or_else(|_| {
+            let source = std::io::Error::new(std::io::ErrorKind::TimedOut, late(&self.name, self.seconds()));
+            Err(object_store::Error::Generic { store: "timeout", source: Box::new(source) })
+        });
+        #[cfg(feature = "client")]
+        return (outcome, status.get());
+        #[cfg(not(feature = "client"))]
+        (outcome, None)
+    }
+
+    fn seconds(&self) -> u64 {
+        self.deadline.as_secs()
+    }
+
+    /// Receives the body of an answer, which must have exactly `expected` bytes.
+    async fn body(&self, result: GetResult, expected: u64) -> Result<Bytes> {
+        let received = tokio::time::timeout(self.deadline, self.receive(result, expected)).await;
+        received.unwrap_or_else(|_| Err(late(&self.name, self.seconds())))
+    }
+
+    async fn receive(&self, result: GetResult, expected: u64) -> Result<Bytes> {
+        let wrong = |got: u64| {
+            invalid(&self.name, format!("the answer has {got} bytes or more instead of {expected}"))
+        };
+        let mut parts = result.into_stream();
+        let mut bytes = BytesMut::new();
+        let mut is_first = true;
+        while let Some(part) =
+            parts.try_next().await.map_err(|error| driver_error(&self.name, &error, None))?
+        {
+            let length = to_u64(bytes.len()) + to_u64(part.len());
+            if length > expected {
+                return Err(wrong(length));
+            }
+            if is_first && length == expected {
+                return Ok(part);
+            }
+            if is_first {
+                bytes.reserve(usize::try_from(expected).map_err(|_| wrong(length))?);
+                is_first = false;
+            }
+            bytes.extend_from_slice(&part);
+        }
+        if to_u64(bytes.len()) == expected { Ok(bytes.freeze()) } else { Err(wrong(to_u64(bytes.len()))) }
+    }
+}

@@ -1,0 +1,286 @@
+//! The driver against a web server on the loopback interface: bytes, requests, faults and changes.
+
+#![expect(clippy::unwrap_used, reason = "a failed test panics")]
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use hyperslab::vfd::{Driver, DriverError, ReadRequest};
+use hyperslab::{ErrorKind, FileOptions, filter::FilterSpec, s};
+use hyperslab_cloud::{CloudDriver, CloudOptions};
+use hyperslab_testkit::web::{Fault, Server};
+
+/// Returns bytes in which each offset is recognizable.
+fn pattern(length: usize) -> Vec<u8> {
+    (0..length).map(|at| (((at * 7) ^ (at >> 8) ^ (at >> 16)) % 251).try_into().unwrap()).collect()
+}
+
+fn quick() -> CloudOptions {
+    CloudOptions::new().deadline(Duration::from_secs(2)).retries(2)
+}
+
+fn driver_of(bytes: &[u8]) -> (Server, CloudDriver) {
+    let server = Server::start().unwrap();
+    server.put("a.bin", bytes);
+    let driver = quick().driver(&server.url("a.bin")).unwrap();
+    (server, driver)
+}
+
+fn read(driver: &CloudDriver, offset: usize, length: usize) -> Result<Vec<u8>, DriverError> {
+    let mut buffer = vec![0; length];
+    driver.read_at(offset as u64, &mut buffer).map(|()| buffer)
+}
+
+/// A file of chunks with filters, larger than the first request.
+fn chunked_file() -> Vec<u8> {
+    let file = FileOptions::new().create_in_memory().unwrap();
+    let values: Vec<u32> = (0..1_500_000_u32).map(|at| at.wrapping_mul(2_654_435_761)).collect();
+    let new = file.new_dataset("big").shape(&[1_500_000]).chunks(&[10_000]);
+    new.filter(FilterSpec::deflate(1)).write(&values).unwrap();
+    file.to_bytes().unwrap()
+}
+
+#[test]
+fn all_reads_give_the_bytes_of_the_object() {
+    let bytes = pattern(5_000_123);
+    let (server, driver) = driver_of(&bytes);
+    assert_eq!(driver.len().unwrap(), bytes.len() as u64);
+    for (offset, length) in
+        [(0, 8), (1_048_570, 20), (3_000_001, 70_000), (4_999_000, 1123), (2_000_000, 3_000_123), (7, 0)]
+    {
+        assert_eq!(
+            read(&driver, offset, length).unwrap(),
+            &bytes[offset..offset + length],
+            "{offset} {length}"
+        );
+    }
+    let mut buffers = [(4_000_000_usize, vec![0; 9000]), (1_200_000, vec![0; 100]), (4_000_500, vec![0; 10])];
+    let mut requests: Vec<ReadRequest<'_>> =
+        buffers.iter_mut().map(|(offset, buf)| ReadRequest { offset: *offset as u64, buf }).collect();
+    driver.read_many(&mut requests).unwrap();
+    for (offset, buffer) in &buffers {
+        assert_eq!(buffer, &bytes[*offset..*offset + buffer.len()]);
+    }
+    assert!(matches!(read(&driver, 5_000_000, 200), Err(DriverError::PastEnd { .. })));
+    assert!(server.served().requests > 1);
+}
+
+#[test]
+fn random_reads_give_the_bytes_of_the_object() {
+    let bytes = pattern(9_000_000);
+    let (_server, driver) = driver_of(&bytes);
+    let mut state = 1_u64;
+    let mut next = |limit: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (state >> 33) as usize % limit
+    };
+    for _ in 0..300 {
+        let offset = next(bytes.len());
+        let limit = [100, 100_000, 4_000_000][next(3)];
+        let length = next(limit).min(bytes.len() - offset);
+        if next(4) == 0 {
+            driver.expect_read(offset as u64, length);
+        }
+        assert_eq!(read(&driver, offset, length).unwrap(), &bytes[offset..offset + length]);
+    }
+}
+
+#[test]
+fn the_first_request_opens_a_small_file() {
+    let fixture = hyperslab_testkit::workspace::root().join("fixtures/weather_station.h5");
+    let server = Server::start().unwrap();
+    server.put("data/w.h5", std::fs::read(&fixture).unwrap());
+    let file = quick().open(&server.url("data/w.h5")).unwrap();
+    let names = file.walk().count();
+    assert_eq!(names, hyperslab::File::open(&fixture).unwrap().walk().count());
+    assert_eq!(server.served().requests, 1);
+}
+
+#[test]
+fn chunks_are_fetched_together() {
+    let bytes = chunked_file();
+    assert!(bytes.len() > 4 << 20);
+    let (server, _) = driver_of(&bytes);
+    server.set_delay(Duration::from_millis(20));
+    server.reset();
+    let start = Instant::now();
+    let (file, driver) = quick().open_with_driver(&server.url("a.bin")).unwrap();
+    let dataset = file.dataset("big").unwrap();
+    let before = driver.usage();
+    let values = dataset.read_raw::<u32>(..).unwrap();
+    assert!(values.iter().zip(0_u32..).all(|(value, at)| *value == at.wrapping_mul(2_654_435_761)));
+    let used = driver.usage().since(before);
+    assert!(used.requests <= 12 && used.bytes < bytes.len() as u64 * 13 / 10, "{used:?}");
+    assert!(start.elapsed() < Duration::from_secs(10));
+    // A part of the dataset needs its chunks only.
+    let (file, driver) = quick().open_with_driver(&server.url("a.bin")).unwrap();
+    let dataset = file.dataset("big").unwrap();
+    let before = driver.usage();
+    assert_eq!(dataset.read_raw::<u32>(s![1_400_005..1_400_007]).unwrap().len(), 2);
+    let used = driver.usage().since(before);
+    assert!(used.bytes <= 300_000, "{used:?}");
+}
+
+#[test]
+fn many_threads_read_one_file() {
+    let bytes = Arc::new(pattern(6_000_000));
+    let (server, driver) = driver_of(&bytes);
+    server.set_delay(Duration::from_millis(2));
+    std::thread::scope(|scope| {
+        for thread in 0..16_usize {
+            let (driver, bytes) = (&driver, &bytes);
+            scope.spawn(move || {
+                for step in 0..20_usize {
+                    let offset = (thread * 37 + step * 101) * 9_973 % 5_800_000;
+                    assert_eq!(read(driver, offset, 150_000).unwrap(), &bytes[offset..offset + 150_000]);
+                }
+            });
+        }
+    });
+    assert!(server.served().at_once <= 32);
+}
+
+#[test]
+fn passing_faults_are_overcome() {
+    let bytes = pattern(3_000_000);
+    let (server, driver) = driver_of(&bytes);
+    for fault in [Fault::Status(500), Fault::Status(503), Fault::Cut] {
+        server.reset();
+        server.fail(0, 1, fault);
+        let offset = 1_500_000 + server.log().len();
+        let got = read(&quick().driver(&server.url("a.bin")).unwrap(), offset, 100_000).unwrap();
+        assert_eq!(got, &bytes[offset..offset + 100_000], "{fault:?}");
+        assert!(server.served().requests >= 3, "{fault:?}");
+    }
+    drop(driver);
+}
+
+#[test]
+fn each_lasting_fault_is_a_clear_error_and_leaves_nothing_behind() {
+    let bytes = pattern(3_000_000);
+    let (server, _) = driver_of(&bytes);
+    for (fault, text) in [
+        (Fault::Status(500), "the server failed (500)"),
+        (Fault::Status(403), "access is denied (403)"),
+        (Fault::Status(404), "does not exist (404)"),
+        (Fault::Status(416), "no bytes in the requested range (416)"),
+        (Fault::Cut, ""),
+        (Fault::Whole, "(200)"),
+        (Fault::WrongRange, "does not have the requested bytes"),
+        (Fault::ShortBody, "bytes"),
+        (Fault::Status(412), "has changed since it was opened"),
+        (Fault::Silence, ""),
+    ] {
+        server.reset();
+        let driver =
+            quick().retries(1).deadline(Duration::from_millis(700)).driver(&server.url("a.bin")).unwrap();
+        server.fail(0, 200, fault);
+        let error = read(&driver, 2_000_000, 100_000).unwrap_err();
+        let shown = match &error {
+            DriverError::Io { source, .. } => source.to_string(),
+            other => other.to_string(),
+        };
+        assert!(shown.contains(text), "{fault:?}: {shown}");
+        server.reset();
+        assert_eq!(read(&driver, 2_000_000, 100_000).unwrap(), &bytes[2_000_000..2_100_000], "{fault:?}");
+    }
+}
+
+#[test]
+fn a_replaced_object_is_never_mixed() {
+    for (has_tags, weak) in [(true, false), (true, true), (false, false)] {
+        let (server, _) = driver_of(&pattern(3_000_000));
+        server.set_tags(has_tags, weak);
+        let driver = quick().driver(&server.url("a.bin")).unwrap();
+        assert_eq!(driver.notices_changes(), has_tags);
+        // Without a tag, only another length is noticed.
+        server.put("a.bin", vec![0; if has_tags { 3_000_000 } else { 2_900_000 }]);
+        let error = read(&driver, 2_000_000, 10).unwrap_err();
+        assert!(matches!(error, DriverError::Changed { .. }), "{error}");
+        assert!(matches!(read(&driver, 2_000_000, 200_000), Err(DriverError::Changed { .. })));
+    }
+}
+
+#[test]
+fn a_server_without_byte_ranges_serves_small_files() {
+    let server = Server::start().unwrap();
+    server.put("a.bin", chunked_file());
+    server.fail(0, 1000, Fault::Whole);
+    let file = quick().open(&server.url("a.bin")).unwrap();
+    assert_eq!(file.dataset("big").unwrap().read_raw::<u32>(s![0..3]).unwrap()[1], 2_654_435_761);
+    assert_eq!(server.served().requests, 2);
+}
+
+#[test]
+fn credentials_are_sent_and_never_shown() {
+    let server = Server::start().unwrap();
+    server.put("a.bin", pattern(10));
+    server.require("Basic bWU6c2VjcmV0IQ==");
+    let url = server.url("a.bin").replace("http://", "http://me:secret!@") + "?X-Amz-Signature=hidden";
+    let options = quick().config("aws_secret_access_key", "hidden");
+    let driver = options.driver(&url).unwrap();
+    assert!(!format!("{options:?}{driver:?}").contains("hidden"));
+    assert!(!format!("{driver:?}").contains("secret!") && !driver.name().contains("secret"));
+    let missing = options.driver(&url.replace("a.bin", "b.bin")).unwrap_err();
+    assert!(format!("{missing:?} {missing}").contains("b.bin"));
+    assert!(!format!("{missing:?} {missing}").contains("hidden"), "{missing:?}");
+    let refused = quick().driver(&server.url("a.bin")).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Io);
+    let elsewhere = options.driver("http://me:secret!@192.0.2.1/a.bin").unwrap_err();
+    assert!(format!("{elsewhere:?}").contains("without encryption"), "{elsewhere:?}");
+}
+
+#[test]
+fn a_redirect_is_followed_but_a_query_stays_on_its_host() {
+    let (here, there) = (Server::start().unwrap(), Server::start().unwrap());
+    here.put("elsewhere", pattern(30));
+    there.put("b.bin", pattern(20));
+    here.fail(0, 1, Fault::Redirect);
+    assert_eq!(quick().driver(&here.url("a.bin")).unwrap().len().unwrap(), 30);
+    here.redirect_to(&there.url("b.bin"));
+    here.fail(0, 2, Fault::Redirect);
+    assert_eq!(quick().driver(&here.url("a.bin")).unwrap().len().unwrap(), 20);
+    let before = there.served().requests;
+    let error = quick().driver(&(here.url("a.bin") + "?signature=hidden")).unwrap_err();
+    assert!(format!("{error:?}").contains("302") && there.served().requests == before, "{error:?}");
+}
+
+#[test]
+fn links_lead_only_to_files_below_the_same_prefix() {
+    let server = Server::start().unwrap();
+    let other = FileOptions::new().create_in_memory().unwrap();
+    other.new_dataset("x").write(&[1, 2, 3]).unwrap();
+    server.put("run/other.h5", other.to_bytes().unwrap());
+    server.put("secret.h5", other.to_bytes().unwrap());
+    let file = FileOptions::new().create_in_memory().unwrap();
+    file.link_external("good", "other.h5", "/x").unwrap();
+    file.link_external("up", "../secret.h5", "/x").unwrap();
+    file.link_external("host", &server.url("secret.h5"), "/x").unwrap();
+    file.link_external("local", "/etc/passwd", "/x").unwrap();
+    server.put("run/a.h5", file.to_bytes().unwrap());
+    let file = quick().open(&server.url("run/a.h5")).unwrap();
+    assert_eq!(file.dataset("good").unwrap().read_raw::<i32>(..).unwrap(), [1, 2, 3]);
+    for name in ["up", "host", "local"] {
+        assert!(file.dataset(name).is_err(), "{name}");
+    }
+    let paths: Vec<String> = server.log().into_iter().map(|(path, _)| path).collect();
+    assert!(paths.iter().all(|path| path.starts_with("run/")), "{paths:?}");
+}
+
+#[test]
+fn missing_objects_and_wrong_urls_have_clear_errors() {
+    let server = Server::start().unwrap();
+    let text = |url: &str| {
+        let error = quick().open(url).unwrap_err();
+        format!(
+            "{error}: {}",
+            std::error::Error::source(&error)
+                .map_or(String::new(), |source| { source.source().unwrap_or(source).to_string() })
+        )
+    };
+    assert!(text(&server.url("none.h5")).contains("does not exist (404)"));
+    assert!(text("nonsense").contains("not a URL"));
+    assert!(text("ftp://host/a.h5").contains("`ftp`"));
+    server.put("empty.h5", Vec::new());
+    assert!(text(&server.url("empty.h5")).contains("416"));
+}

@@ -1,0 +1,198 @@
+//! `cargo xtask bench-cloud`: requests, bytes and times of reads from a web server with a delay, of
+//! hyperslab and of other libraries.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail, ensure};
+use hyperslab_testkit::web::{Served, Server};
+use hyperslab_testkit::workspace;
+use serde_json::Value;
+
+use crate::shell;
+
+const SCRIPT: &str = "crates/cloud/bench/peers.py";
+const REQUIREMENTS: &str = "crates/cloud/bench/requirements.txt";
+const PAGE: &str = "docs/benchmarks/cloud.md";
+const START: &str = "<!-- `cargo xtask bench-cloud` writes the lines from here to its end marker -->\n";
+const END: &str = "<!-- end marker of bench-cloud -->";
+const FILES: [&str; 3] = ["classic", "latest", "paged"];
+const PEERS: [&str; 5] = ["h5py-readahead", "h5py-blocks", "h5py-none", "pyfive", "zarr-kerchunk"];
+const STEPS: [&str; 3] = ["open", "list", "read"];
+
+/// The requests, bytes and seconds of one step.
+#[derive(Debug, Clone, Copy, Default)]
+struct Cost {
+    requests: u64,
+    bytes: u64,
+    seconds: f64,
+    /// The rounds of waiting, which only hyperslab counts.
+    rounds: Option<u64>,
+}
+
+/// Runs the benchmark. With `--update`, writes its table to the page of the book. With `--debug`,
+/// the build of hyperslab is not optimized: the requests are the same, the times are not.
+pub(crate) fn run(args: &[String]) -> Result<()> {
+    let (mut update, mut debug, mut delays) = (false, false, Vec::new());
+    for arg in args {
+        match (arg.as_str(), arg.parse::<u64>()) {
+            ("--update", _) => update = true,
+            ("--debug", _) => debug = true,
+            (_, Ok(delay)) => delays.push(delay),
+            _ => bail!("cargo xtask bench-cloud [DELAY…] [--debug] [--update]"),
+        }
+    }
+    if delays.is_empty() {
+        delays = vec![0, 20, 100];
+    }
+    let interpreter = interpreter()?;
+    let folder = workspace::root().join("target/bench/cloud");
+    std::fs::create_dir_all(&folder)?;
+    let script = workspace::root().join(SCRIPT);
+    if !FILES.iter().all(|name| folder.join(name).with_extension("h5").is_file()) {
+        shell::run(Command::new(&interpreter).arg(&script).arg("write").arg(&folder))?;
+    }
+    let reader = build(debug)?;
+    let mut table = String::new();
+    for delay in delays {
+        for name in FILES {
+            let bytes = std::fs::read(folder.join(name).with_extension("h5"))?;
+            let server = Server::start()?;
+            server.put("a.h5", bytes);
+            server.set_delay(Duration::from_millis(delay));
+            write!(table, "{}", section(&server, name, delay, &reader, &interpreter, &script)?)?;
+        }
+    }
+    println!("{table}");
+    if update {
+        let path = workspace::root().join(PAGE);
+        let page = std::fs::read_to_string(&path).context(PAGE)?;
+        let (before, rest) = page.split_once(START).context("no start marker")?;
+        let (_, after) = rest.split_once(END).context("no end marker")?;
+        std::fs::write(&path, format!("{before}{START}\n{}\n\n{END}{after}", table.trim()))?;
+    }
+    Ok(())
+}
+
+/// Returns the Python with the peers: the one that a variable names, or an own environment.
+fn interpreter() -> Result<PathBuf> {
+    if let Some(python) = std::env::var_os("HYPERSLAB_CLOUD_PYTHON") {
+        return Ok(python.into());
+    }
+    let venv = workspace::root().join("target/bench/cloud-venv");
+    let python = venv.join("bin/python");
+    if !python.is_file() {
+        shell::run(Command::new("python3").args(["-m", "venv"]).arg(&venv))?;
+        let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement"];
+        shell::run(Command::new(&python).args(install).arg(workspace::root().join(REQUIREMENTS)))?;
+    }
+    Ok(python)
+}
+
+fn build(debug: bool) -> Result<PathBuf> {
+    let mut build = vec!["build", "--package", "hyperslab-cloud", "--example", "cloud_reads"];
+    if !debug {
+        build.push("--release");
+    }
+    shell::run(&mut shell::command(Path::new("cargo"), &build))?;
+    let profile = if debug { "debug" } else { "release" };
+    Ok(workspace::root().join("target").join(profile).join("examples/cloud_reads"))
+}
+
+/// Measures one file under one delay, and returns its table.
+fn section(
+    server: &Server,
+    name: &str,
+    delay: u64,
+    reader: &Path,
+    python: &Path,
+    script: &Path,
+) -> Result<String> {
+    let url = server.url("a.h5");
+    let mut table = format!("\n### {name}.h5, {delay} ms\n\n");
+    table += "| | open | list all | read `big` |\n|---|---:|---:|---:|\n";
+    for (mode, label) in [("", "hyperslab, asynchronous"), ("blocking", "hyperslab, blocking")] {
+        let mut command = Command::new(reader);
+        command.arg(&url).arg("big").args(Some(mode).filter(|mode| !mode.is_empty()));
+        let printed: Value = serde_json::from_str(&shell::output(&mut command).context("hyperslab failed")?)?;
+        let costs = STEPS.map(|step| own_cost(printed.get(step)?));
+        row(&mut table, label, &costs)?;
+    }
+    for peer in PEERS {
+        match peer_costs(server, peer, &url, python, script) {
+            Ok(costs) => row(&mut table, peer, &STEPS.map(|step| costs.get(step).copied()))?,
+            Err(error) => {
+                println!("{peer}, {name}.h5: {error:#}");
+                writeln!(table, "| {peer} | fails | | |")?;
+            }
+        }
+    }
+    Ok(table)
+}
+
+/// Returns the cost of a step that hyperslab printed.
+fn own_cost(step: &Value) -> Option<Cost> {
+    let field = |key: &str| step.get(key)?.as_u64();
+    let seconds = step.get("seconds")?.as_f64()?;
+    Some(Cost { requests: field("requests")?, bytes: field("bytes")?, seconds, rounds: field("rounds") })
+}
+
+fn row(table: &mut String, label: &str, costs: &[Option<Cost>; 3]) -> Result<()> {
+    write!(table, "| {label} |")?;
+    for cost in costs {
+        let Some(cost) = cost else {
+            write!(table, " |")?;
+            continue;
+        };
+        let rounds = cost.rounds.map_or(String::new(), |rounds| format!("{rounds} rounds, "));
+        let megabytes = f64::from(u32::try_from(cost.bytes / 1000)?) / 1000.0;
+        write!(table, " {rounds}{} requests, {megabytes:.1} MB, {:.2} s |", cost.requests, cost.seconds)?;
+    }
+    writeln!(table)?;
+    Ok(())
+}
+
+/// Runs a peer. The peer prints a line after each step and waits, so that the counts of the server
+/// can be read.
+fn peer_costs(
+    server: &Server,
+    peer: &str,
+    url: &str,
+    python: &Path,
+    script: &Path,
+) -> Result<BTreeMap<String, Cost>> {
+    server.reset();
+    let mut child = Command::new(python)
+        .arg(script)
+        .args(["read", peer, url, "big"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()?;
+    let (input, output) = (child.stdin.take(), child.stdout.take());
+    let mut input = input.context("no input of the peer")?;
+    let mut costs: BTreeMap<String, Cost> = BTreeMap::new();
+    let mut before = Served::default();
+    for line in BufReader::new(output.context("no output of the peer")?).lines() {
+        let value: Value = serde_json::from_str(&line?)?;
+        if let Some(step) = value.get("step").and_then(Value::as_str) {
+            let now = server.served();
+            let (requests, bytes) = (now.requests - before.requests, now.bytes - before.bytes);
+            costs.insert(step.to_owned(), Cost { requests, bytes, ..Cost::default() });
+            before = now;
+            writeln!(input)?;
+        } else if let Some(steps) = value.as_object() {
+            for (step, cost) in steps {
+                let seconds = cost.get("seconds").and_then(Value::as_f64).context("no seconds")?;
+                costs.entry(step.clone()).and_modify(|cost| cost.seconds = seconds);
+            }
+        }
+    }
+    let status = child.wait()?;
+    ensure!(status.success(), "the peer failed");
+    Ok(costs)
+}
