@@ -42,7 +42,7 @@ fn digest(file: &File) -> Result<Vec<String>> {
             Ok(attributes) => {
                 lines.extend(attributes.iter().map(|attribute| {
                     format!("{path} {:?}", attribute.read_dyn().map_err(|error| error.kind()))
-                }))
+                }));
             }
             Err(error) => lines.push(format!("{path} {:?}", error.kind())),
         }
@@ -116,7 +116,7 @@ fn a_dataset_is_fetched_in_few_rounds() {
         let dataset = file.dataset("big").await.unwrap();
         assert_eq!(dataset.read_raw::<u32>(..).await.unwrap(), values);
         let used = file.usage().since(before);
-        let stored: u64 = dataset.run(|dataset| dataset.storage_size()).await.unwrap();
+        let stored: u64 = dataset.run(hyperslab::Dataset::storage_size).await.unwrap();
         assert!(used.rounds <= 3 && used.bytes * 10 <= stored * 13, "{used:?} of {stored}");
         let part = dataset.read_slice::<u32>(s![1_999_990..]).await.unwrap();
         assert_eq!(part.as_slice().unwrap(), values.get(1_999_990..).unwrap());
