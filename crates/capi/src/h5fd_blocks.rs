@@ -68,21 +68,36 @@ fn transfer(
     Ok(0)
 }
 
-/// Returns the values of a short array of the program. A value that `ends` accepts repeats the
-/// value before it for all later entries, and ends the array.
-fn repeated<T: Copy>(array: In<T>, count: usize, ends: impl Fn(T) -> bool) -> Outcome<Vec<T>> {
-    let mut values: Vec<T> = Vec::new();
-    for number in 0..count {
-        // Only the values before the end exist.
-        let known = array.array(number + 1, "array of the driver's function")?;
-        let value = known.get(number).copied().filter(|value| !ends(*value));
-        let Some(value) = value else { break };
-        values.push(value);
+/// A short array of the program. A value that ends the array repeats the value before it for all
+/// later entries.
+#[derive(Debug)]
+struct Repeated<T> {
+    array: In<T>,
+    last: Option<T>,
+    ended: bool,
+}
+
+impl<T: Copy> Repeated<T> {
+    /// Returns the values of an array of the program.
+    fn of(array: In<T>) -> Self {
+        Self { array, last: None, ended: false }
     }
-    let last = values.last().copied();
-    let last = last.ok_or_else(|| Failure::bad_value("an array has no first value"))?;
-    values.resize(count, last);
-    Ok(values)
+
+    /// Returns the next value, which has the given number. Only the values before the end exist.
+    fn next(&mut self, number: usize, ends: impl Fn(T) -> bool) -> Outcome<T> {
+        if !self.ended {
+            let value = value(self.array, number)?;
+            self.ended = ends(value);
+            self.last = if self.ended { self.last } else { Some(value) };
+        }
+        self.last.ok_or_else(|| Failure::bad_value("an array has no first value"))
+    }
+}
+
+/// Returns the value with the given number of an array of the program.
+fn value<T: Copy>(array: In<T>, number: usize) -> Outcome<T> {
+    let values = array.array(number + 1, "array of the driver's function")?;
+    values.get(number).copied().ok_or_else(|| Failure::bad_value("an array is too short"))
 }
 
 /// Transfers several blocks.
@@ -96,16 +111,14 @@ fn vector(
     let class = class_of(file)?;
     plist::transfer(dxpl).because(codes::ARGS, codes::BADTYPE, "not a dataset transfer list")?;
     let count = usize::try_from(count).map_err(|_| Failure::bad_value("too many blocks"))?;
-    if count == 0 {
-        return Ok(0);
+    let (mut kinds, mut sizes) = (Repeated::of(kinds), Repeated::of(sizes));
+    for number in 0..count {
+        let kind = kinds.next(number, |kind| kind == NO_LIST)?;
+        let size = sizes.next(number, |size| size == 0)?;
+        let block = (kind, value(addresses, number)?, size, value(buffers, number)?);
+        transfer(file, &class, dxpl, to, &[block])?;
     }
-    let kinds = repeated(kinds, count, |kind| kind == NO_LIST)?;
-    let sizes = repeated(sizes, count, |size| size == 0)?;
-    let (addresses, buffers) = (addresses.array(count, "addresses")?, buffers.array(count, "buffers")?);
-    let parts = kinds.into_iter().zip(addresses).zip(sizes).zip(buffers);
-    let blocks: Vec<Block> =
-        parts.map(|(((kind, address), size), buffer)| (kind, *address, size, *buffer)).collect();
-    transfer(file, &class, dxpl, to, &blocks)
+    Ok(0)
 }
 
 /// The memory kind that repeats the kind before it in an array (`H5FD_MEM_NOLIST`).
@@ -154,16 +167,12 @@ fn selections(
     let class = class_of(file)?;
     plist::transfer(dxpl).because(codes::ARGS, codes::BADTYPE, "not a dataset transfer list")?;
     let count = usize::try_from(count).map_err(|_| Failure::bad_value("too many selections"))?;
-    if count == 0 {
-        return Ok(0);
-    }
-    let sizes = repeated(sizes, count, |size| size == 0)?;
-    let buffers = repeated(buffers, count, |buffer: *mut c_void| buffer.is_null())?;
-    let (memory, inside) = (memory.array(count, "dataspaces")?, inside.array(count, "dataspaces")?);
-    let offsets = offsets.array(count, "offsets")?;
-    let parts = memory.iter().zip(inside).zip(offsets).zip(sizes).zip(buffers);
-    for ((((memory, inside), offset), size), buffer) in parts {
-        let blocks = blocks_of(kind, (*memory, *inside), (*offset, size), buffer)?;
+    let (mut sizes, mut buffers) = (Repeated::of(sizes), Repeated::of(buffers));
+    for number in 0..count {
+        let size = sizes.next(number, |size| size == 0)?;
+        let buffer = buffers.next(number, |buffer: *mut c_void| buffer.is_null())?;
+        let spaces = (value(memory, number)?, value(inside, number)?);
+        let blocks = blocks_of(kind, spaces, (value(offsets, number)?, size), buffer)?;
         transfer(file, &class, dxpl, to, &blocks)?;
     }
     Ok(0)
