@@ -1,4 +1,5 @@
 //! Commands that read files at URLs: the output is the same as for the file on disk.
+#![expect(clippy::unwrap_used, reason = "in a test a panic is the report")]
 
 use hyperslab_testkit::program::{Program, Run};
 use hyperslab_testkit::web::Server;
@@ -77,7 +78,7 @@ fn whole_files_are_copied_from_and_to_urls() {
 #[test]
 fn requests_are_counted() {
     let (server, url) = serve("weather_station.h5");
-    let printed = hyperslab(&["stat", "--cloud", &url]).printed().to_owned();
+    let printed = hyperslab(&["stat", "--cloud", &url]).printed().clone();
     assert!(printed.contains("open") && printed.contains("list all"), "{printed}");
     assert!(printed.contains("/series/temperature"), "{printed}");
     assert!(server.served().requests > 0);

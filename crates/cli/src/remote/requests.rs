@@ -20,13 +20,11 @@ const BLOCK_BYTES: u64 = 64 << 20;
 /// Prints the requests, rounds and bytes that opening a file, listing its objects, and reading its
 /// first datasets need. A file in a folder is read in the same way as an object of a store.
 pub(crate) fn print_requests(path: &Path, as_json: bool) -> Result<()> {
-    let url = match url(path) {
-        Some(url) => url.to_owned(),
-        None => {
-            let absolute =
-                path.canonicalize().with_context(|| format!("cannot open `{}`", path.display()))?;
-            format!("file://{}", absolute.display())
-        }
+    let url = if let Some(url) = url(path) {
+        url.to_owned()
+    } else {
+        let absolute = path.canonicalize().with_context(|| format!("cannot open `{}`", path.display()))?;
+        format!("file://{}", absolute.display())
     };
     let measured = measure(&url)?;
     let mut out = output::stdout();

@@ -9,6 +9,7 @@ use proptest::prelude::*;
 use super::insert::insert;
 use super::*;
 use crate::object::container::FileSettings;
+use crate::object::link::LinkTarget;
 use crate::store::image::{editable, new_file_to_reopen};
 use crate::store::{Edit, Store};
 use crate::versions::LibverBounds;
