@@ -68,7 +68,7 @@ pub fn write(handle: &DatasetHandle) -> Outcome<()> {
 /// Writes the dirty data of the dataset's file, and returns its list of chunks.
 ///
 /// # Errors
-/// Returns the errors of [`write`] and [`list`].
+/// Returns the errors of [`write()`] and [`list`].
 pub fn written(handle: &DatasetHandle) -> Outcome<Arc<Vec<ChunkInfo>>> {
     write(handle)?;
     list(handle)
