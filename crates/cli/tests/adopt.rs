@@ -103,7 +103,7 @@ fn a_library_that_does_not_fit_changes_nothing() {
     case.fails(&case.adopt(&case.path("site")), "has no libhdf5.so.320");
     let text = b"\x7fELF\x02\x01 an internal error of hyperslab stopped the call";
     fs::write(case.path("lib/cut.so"), text).unwrap();
-    case.fails(&case.adopt(&case.path("lib/cut.so")), "cut off");
+    case.fails(&case.adopt(&case.path("lib/cut.so")), "not a shared library");
 }
 
 #[test]

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define CHECK(condition)                                                                           \
@@ -43,13 +44,14 @@ static void read_chunks(hid_t file)
 /* Waits for a child. Fails if the child fails or hangs. */
 static void await(pid_t child)
 {
+    const struct timespec tenth = {0, 100000000};
     int status = 0;
     for (int i = 0; i < 600; i++) {
         if (waitpid(child, &status, WNOHANG) == child) {
             CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
             return;
         }
-        usleep(100000);
+        nanosleep(&tenth, NULL);
     }
     fprintf(stderr, "the child hangs\n");
     exit(1);
