@@ -13,7 +13,7 @@ from typing_extensions import disjoint_base
 
 __all__ = [
     "Attribute", "Dataset", "ErrorInfo", "File", "Group", "Object", "Reference", "RegionReference", "Selection", "Type",
-    "__version__", "after_fork", "close_all", "filters_available", "is_hdf5", "open_files", "set_strict",
+    "__version__", "after_fork", "close_all", "filters_available", "is_hdf5", "open_files", "set_progress", "set_strict",
 ]  # fmt: skip
 
 __version__: str
