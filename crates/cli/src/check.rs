@@ -53,7 +53,7 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<ExitCode> {
     let mut worst = 0;
     let mut documents = Vec::new();
     for file in &arguments.files {
-        let name = file.display().to_string();
+        let name = crate::remote::shown(file);
         let (code, document) = match check(arguments, file) {
             Ok(report) => {
                 if !arguments.json {

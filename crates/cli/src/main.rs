@@ -51,6 +51,7 @@ mod tables;
 mod tools;
 mod tree;
 mod typed;
+mod urls;
 mod values;
 
 use std::io;

@@ -6,6 +6,8 @@ use std::io::{self, Write};
 
 use anstyle::Style;
 
+use crate::urls::without_credentials;
+
 /// The size of the longest character in UTF-8, in bytes.
 const MAX_UTF8_BYTES: usize = 4;
 
@@ -41,10 +43,11 @@ pub(crate) fn in_line(name: impl AsRef<[u8]>) -> String {
     String::from_utf8_lossy(name.as_ref()).replace('\n', "\\n").replace('\t', "\\t")
 }
 
-/// Prints a line to standard error with unsafe characters and newlines escaped. Ignores a failure
-/// to print, because no other output is available.
+/// Prints a line to standard error with unsafe characters and newlines escaped, and URLs of the
+/// command line without credentials. Ignores a failure to print, because no other output is
+/// available.
 pub(crate) fn complain(line: impl Display) {
-    let line = escape(line.to_string().as_bytes());
+    let line = escape(without_credentials(line.to_string()).as_bytes());
     let _ = writeln!(io::stderr(), "{line}");
 }
 
