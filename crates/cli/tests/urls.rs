@@ -60,6 +60,12 @@ fn whole_files_are_copied_from_and_to_urls() {
     let name = copy.to_str().unwrap();
     assert_eq!(hyperslab(&["cp", &url, name]).code(), 0);
     assert_eq!(std::fs::read(&copy).unwrap(), std::fs::read(fixtures::path(fixture)).unwrap());
+    // The copy has the mode of any new file.
+    let plain = folder.path().join("plain");
+    std::fs::write(&plain, "").unwrap();
+    let mode = |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions();
+    assert_eq!(mode(&copy), mode(&plain));
+    std::fs::remove_file(plain).unwrap();
     let again = hyperslab(&["cp", &url, name]);
     assert!(again.code() != 0 && again.error().contains("exists"), "{}", again.error());
     let other = format!("file://{}", folder.path().join("other.h5").display());

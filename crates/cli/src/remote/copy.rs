@@ -9,6 +9,7 @@ use hyperslab_cloud::{CloudOptions, Existing};
 use tempfile::NamedTempFile;
 
 use super::{shown, url};
+use crate::interrupted::new_file_for;
 
 /// Copies a whole file between stores, or between a store and a folder. Existing files and objects
 /// are not replaced.
@@ -25,8 +26,7 @@ pub(crate) fn copy_file(from: &Path, to: &Path) -> Result<()> {
         options.download(source, between.as_file_mut()).with_context(cannot)?;
         return options.upload(between.reopen()?, target, Existing::Refuse).with_context(cannot);
     }
-    let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut made = NamedTempFile::with_prefix_in(".hyperslab-", folder).with_context(cannot)?;
+    let mut made = new_file_for(to, ".h5")?;
     options.download(source, made.as_file_mut()).with_context(cannot)?;
     made.flush()?;
     made.as_file().sync_all()?;

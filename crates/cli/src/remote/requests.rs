@@ -14,7 +14,7 @@ use crate::output;
 /// The largest number of datasets that are measured one by one.
 const MAX_DATASETS: usize = 20;
 
-/// The largest number of elements of a block in a read of a whole dataset.
+/// The size in bytes of a block in a read of a whole dataset.
 const BLOCK_BYTES: u64 = 64 << 20;
 
 /// Prints the requests, rounds and bytes that opening a file, listing its objects, and reading its
