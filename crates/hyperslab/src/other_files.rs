@@ -42,7 +42,7 @@ const MAX_DEPTH: usize = 16;
 /// let others = Arc::new(InMemory(source.to_bytes()?.into()));
 /// let file = FileOptions::new().create_in_memory()?;
 /// file.link_external("link", "other.h5", "/data")?;
-/// let driver: Arc<dyn Driver> = Arc::new(Core::image("file", file.to_bytes()?.into()));
+/// let driver: Arc<dyn Driver> = Arc::new(Core::image("file", file.to_bytes()?));
 /// let file = OpenOptions::new().open_driver_with(driver, others)?;
 /// assert_eq!(file.dataset("link")?.read_raw::<i32>(..)?, [1, 2]);
 /// # Ok::<(), Error>(())
