@@ -436,9 +436,10 @@ export! {
         Ok(0)
     }
 
-    /// Fails with `H5E_UNSUPPORTED`: hyperslab does not convert datasets to older formats.
+    /// Changes a dataset to the form that HDF5 1.8 reads: a layout message of version 3, and a
+    /// version 1 B-tree as the chunk index.
     fn H5Dformat_convert(dataset_id: hid_t) -> herr_t {
-        dataset::find(dataset_id)?;
-        Err(Failure::unsupported("H5Dformat_convert is not supported"))
+        dataset::find(dataset_id)?.dataset.use_old_layout()?;
+        Ok(0)
     }
 }

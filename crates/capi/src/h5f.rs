@@ -416,10 +416,10 @@ export! {
         Ok(0)
     }
 
-    /// Fails with `H5E_UNSUPPORTED`: hyperslab does not convert files to older formats.
+    /// Changes a superblock of version 3 to version 2, so that HDF5 1.8 can open the file.
     fn H5Fformat_convert(file_id: hid_t) -> herr_t {
-        file::find(file_id)?;
-        Err(Failure::unsupported("H5Fformat_convert is not supported"))
+        file::find(file_id)?.shared.file.use_old_superblock()?;
+        Ok(0)
     }
 
     /// Stores in `minimize` whether object headers of new datasets in the file have the minimum

@@ -143,19 +143,32 @@ export! {
             _ => 16 + 4 * u64::from(found.size_of_offsets),
         };
         let free_tot_space = place.shared.file.free_space()?;
+        let sizes = place.shared.file.metadata_bytes()?;
         info.require("info")?.put(H5F_info2_t {
             super_version: found.superblock_version.into(),
             super_size,
+            super_ext_size: sizes.superblock_extension,
+            free_version: 0,
+            free_meta_size: sizes.free_space_managers,
             free_tot_space,
-            ..H5F_info2_t::default()
+            sohm_version: 0,
+            sohm_hdr_size: sizes.shared_table,
+            sohm_index_size: sizes.shared_index,
+            sohm_heap_size: sizes.shared_heap,
         });
         Ok(0)
     }
 
     /// Stores information about the file that contains `object` in `info`, in the HDF5 1.8 form.
     fn H5Fget_info1(object: hid_t, info: Out<H5F_info1_t>) -> herr_t {
-        location::find(object)?;
-        info.require("info")?.put(H5F_info1_t::default());
+        let (_, place) = location::find(object)?;
+        let sizes = place.shared.file.metadata_bytes()?;
+        info.require("info")?.put(H5F_info1_t {
+            super_ext_size: sizes.superblock_extension,
+            sohm_hdr_size: sizes.shared_table,
+            sohm_index_size: sizes.shared_index,
+            sohm_heap_size: sizes.shared_heap,
+        });
         Ok(0)
     }
 }

@@ -74,13 +74,14 @@ fn header(object: &Object, fields: c_uint) -> Outcome<H5O_hdr_info_t> {
     })
 }
 
-/// Returns the sizes of the object's own index and heap. Returns zeros unless `fields` requests the
-/// information.
-fn own_storage(object: &Object, fields: c_uint) -> Outcome<H5_ih_info_t> {
+/// Returns the sizes of the indexes and heaps of the object itself and of its attributes. Returns
+/// zeros unless `fields` requests the information.
+fn storage(object: &Object, fields: c_uint) -> Outcome<[H5_ih_info_t; 2]> {
     if fields & STORAGE == 0 {
-        return Ok(H5_ih_info_t::default());
+        return Ok([H5_ih_info_t::default(); 2]);
     }
-    Ok(H5_ih_info_t { index_size: 0, heap_size: object.mapping_bytes()? })
+    let (own, attributes) = object.index_bytes()?;
+    Ok([own, attributes].map(|it| H5_ih_info_t { index_size: it.index, heap_size: it.heap }))
 }
 
 /// Returns information about the storage of an object's metadata.
@@ -90,11 +91,8 @@ fn native(object: &Object, fields: c_uint) -> Outcome<H5O_native_info_t> {
     if fields & !known != 0 {
         return Err(Failure::bad_value("unknown fields of object information"));
     }
-    Ok(H5O_native_info_t {
-        hdr: header(object, fields)?,
-        meta_obj: own_storage(object, fields)?,
-        meta_attr: H5_ih_info_t::default(),
-    })
+    let [meta_obj, meta_attr] = storage(object, fields)?;
+    Ok(H5O_native_info_t { hdr: header(object, fields)?, meta_obj, meta_attr })
 }
 
 /// Returns the information about an object that `fields` requests, as `H5O_info2_t`.
@@ -120,6 +118,7 @@ pub fn second((object, place): (&Object, &Location), fields: c_uint) -> Outcome<
 /// Returns the information about an object that `fields` requests, as `H5O_info1_t`.
 fn first((object, place): (&Object, &Location), fields: c_uint) -> Outcome<H5O_info1_t> {
     let info = second((object, place), fields)?;
+    let [meta_obj, meta_attr] = storage(object, fields)?;
     Ok(H5O_info1_t {
         fileno: info.fileno,
         addr: object.token().address(),
@@ -131,8 +130,8 @@ fn first((object, place): (&Object, &Location), fields: c_uint) -> Outcome<H5O_i
         btime: info.btime,
         num_attrs: info.num_attrs,
         hdr: header(object, fields)?,
-        meta_obj: own_storage(object, fields)?,
-        meta_attr: H5_ih_info_t::default(),
+        meta_obj,
+        meta_attr,
     })
 }
 

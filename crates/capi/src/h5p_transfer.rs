@@ -4,6 +4,7 @@ use std::ffi::{c_int, c_uint, c_void};
 
 use hyperslab::{Hyperslab, RegularHyperslab, Selection, SetOperation};
 
+use crate::convert::transform::Transform;
 use crate::ctypes::{herr_t, hid_t, hsize_t};
 use crate::error::{Failure, codes};
 use crate::export;
@@ -182,15 +183,13 @@ export! {
 }
 
 export! {
-    /// Sets the data transform expression in a transfer list. The expression has no effect in this
-    /// library.
+    /// Sets the data transform expression in a transfer list: `x` for the element, numbers, the
+    /// operators `+ - * /` and parentheses. A read applies the expression after the datatype
+    /// conversion, and a write before the conversion.
     fn H5Pset_data_transform(plist_id: hid_t, expression: Text) -> herr_t {
-        let expression = expression.bytes("expression")?.to_vec();
-        if !balanced(&expression) {
-            return Err(Failure::new(codes::PLINE, codes::BADVALUE, "the expression cannot be parsed"));
-        }
+        let transform = Transform::new(expression.bytes("expression")?)?;
         change_transfer(plist_id, |it| {
-            it.transform = Some(expression);
+            it.transform = Some(transform);
             Ok(0)
         })
     }
@@ -198,7 +197,7 @@ export! {
     /// Copies a transfer list's data transform expression to `expression` and returns its length.
     fn H5Pget_data_transform(plist_id: hid_t, expression: TextBuffer, size: usize) -> isize {
         let list = transfer(plist_id)?;
-        let text = list.transform.as_deref();
+        let text = list.transform.as_ref().map(|it| &it.text[..]);
         let none = || Failure::new(codes::PLIST, codes::BADVALUE, "the property list has no data transform");
         copy_text(text.ok_or_else(none)?, expression, size)
     }
@@ -292,24 +291,6 @@ export! {
     }
 }
 
-/// Returns true if a data transform expression has only valid characters and balanced parentheses.
-fn balanced(expression: &[u8]) -> bool {
-    let mut depth = 0_i32;
-    for byte in expression {
-        match byte {
-            b'(' => depth += 1,
-            b')' => depth -= 1,
-            b'+' | b'-' | b'*' | b'/' | b'.' | b' ' | b'\t' | b'\n' => {}
-            byte if byte.is_ascii_alphanumeric() => {}
-            _ => return false,
-        }
-        if depth < 0 {
-            return false;
-        }
-    }
-    depth == 0 && expression.iter().any(u8::is_ascii_alphanumeric)
-}
-
 #[cfg(test)]
 #[expect(unsafe_code, reason = "exported functions are unsafe")]
 mod tests {
@@ -328,7 +309,8 @@ mod tests {
             assert_eq!(H5Pset_btree_ratios(list, 0.5, 0.5, 1.5), -1);
             assert_eq!(H5Pset_data_transform(list, Text::of(c"(x+1".as_ptr())), -1);
             assert_eq!(H5Pset_data_transform(list, Text::of(c"(x+1)*2".as_ptr())), 0);
-            assert_eq!(transfer(list).expect("list").transform, Some(b"(x+1)*2".to_vec()));
+            let transform = transfer(list).expect("list").transform.expect("transform");
+            assert_eq!(&transform.text[..], b"(x+1)*2");
             assert_eq!((H5Pset_edc_check(list, 2), H5Pset_edc_check(list, 0)), (-1, 0));
         }
     }

@@ -89,6 +89,22 @@ fn files_that_are_open_together_or_empty_behave_as_clients_expect() {
 }
 
 #[test]
+fn transforms_old_formats_and_sizes_of_indexes() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(program) = compiled("formats.c", folder.path()) else { return };
+    let mut command = Command::new(program);
+    command.current_dir(folder.path()).env("LD_LIBRARY_PATH", folder.path());
+    let output = command.output().unwrap();
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success() && out == "done\n", "{out}{err}");
+    let file = hyperslab::File::open(folder.path().join("old.h5")).unwrap();
+    assert_eq!(file.info().superblock_version, 2);
+    let mut expected: Vec<i32> = (0..100).collect();
+    expected[99] = 1000;
+    assert_eq!(file.dataset("a").unwrap().read_raw::<i32>(..).unwrap(), expected);
+}
+
+#[test]
 fn a_program_chooses_folders_views_and_memory_in_access_lists() {
     let folder = tempfile::tempdir().unwrap();
     let Some(program) = compiled("access.c", folder.path()) else { return };

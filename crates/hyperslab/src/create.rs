@@ -23,7 +23,7 @@ use crate::{AccessOptions, File, FileSpace, GroupOptions, SharedMessages};
 ///     .create_in_memory()?;
 /// assert_eq!(file.info().superblock_version, 3);
 /// assert_eq!(file.info().user_block, 512);
-/// # Ok::<(), hyperslab::Error>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub type FileOptions = AccessOptions<Creating>;
 
@@ -259,6 +259,31 @@ impl File {
     /// Returns the errors of [`flush`](Self::flush).
     pub fn release_unused_space(&self) -> Result<()> {
         self.root().file().release_unused_space()
+    }
+
+    /// Changes a superblock of version 3 to version 2, so that HDF5 1.8 can open the file. Older
+    /// superblocks stay. Datasets keep their form; see
+    /// [`Dataset::use_old_layout`](crate::Dataset::use_old_layout).
+    ///
+    /// ```
+    /// use hyperslab::{FileOptions, LibraryVersion, LibverBounds};
+    /// let bounds = LibverBounds::new(LibraryVersion::V110, LibraryVersion::LATEST)?;
+    /// let file = FileOptions::new().libver(bounds).create_in_memory()?;
+    /// assert_eq!(file.info().superblock_version, 3);
+    /// file.use_old_superblock()?;
+    /// assert_eq!(file.info().superblock_version, 2);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) if the file has settings of
+    /// its file space, and [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the file is open for
+    /// reading only.
+    pub fn use_old_superblock(&self) -> Result<()> {
+        let file = self.root().file();
+        let mut edit = file.edit_deferred()?;
+        file.use_old_superblock(&mut edit)?;
+        file.finish(edit)
     }
 
     /// Flushes the file and returns the bytes of the whole file.

@@ -6,9 +6,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hyperslab_engine::Result;
-use hyperslab_engine::ops::OpenFile;
+use hyperslab_engine::ops::{OpenFile, objects};
 
-use crate::info::FileInfo;
+use crate::info::{FileInfo, FileMetadataBytes};
 use crate::{Group, Object, OpenOptions, Walk};
 
 /// A handle of an open HDF5 file. The handle dereferences to the root group. Clones share one open
@@ -56,6 +56,22 @@ impl File {
     /// Returns the properties of the file that the superblock and its extension state.
     pub fn info(&self) -> FileInfo {
         FileInfo::of(&self.root.file().container)
+    }
+
+    /// Returns the sizes of metadata that belongs to the file itself and to no object, in bytes: the
+    /// superblock extension, the shared messages and the stored free-space managers.
+    ///
+    /// ```
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
+    /// let sizes = hyperslab::File::open(path)?.metadata_bytes()?;
+    /// assert_eq!(sizes.shared_heap, 0);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if this metadata is damaged.
+    pub fn metadata_bytes(&self) -> Result<FileMetadataBytes> {
+        objects::file_bytes(&self.root.file().container)
     }
 
     /// Returns the name of the file as its driver states it. For a file on disk, the name is the

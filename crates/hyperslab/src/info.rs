@@ -7,6 +7,8 @@ use hyperslab_engine::ops::objects::{Container, ObjectHeader};
 use hyperslab_engine::store::FileSpace as StoredSpace;
 use hyperslab_vfd::DriverKind;
 
+pub use hyperslab_engine::ops::objects::FileMetadataBytes;
+
 /// The properties that the superblock of a file and its extension state.
 ///
 /// ```

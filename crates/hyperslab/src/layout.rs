@@ -221,8 +221,8 @@ fn merged(selection: &Selection) -> Selection {
 }
 
 impl Layout {
-    pub(crate) fn of(description: &DatasetDescription) -> Self {
-        match &description.layout.layout {
+    pub(crate) fn of(stored: &StoredLayout) -> Self {
+        match stored {
             StoredLayout::Compact(_) => Self::Compact,
             StoredLayout::Contiguous(contiguous) => Self::Contiguous { address: contiguous.address.get() },
             StoredLayout::Chunked(chunked) => Self::Chunked(Chunking {

@@ -148,7 +148,10 @@ pub use hyperslab_engine::ops::datasets::ChunkIndexKind;
 pub use hyperslab_engine::ops::datasets::VirtualView;
 pub use hyperslab_engine::store::{Durability, FileLocking, NewMembers};
 pub use hyperslab_engine::{Error, ErrorKind, LibraryVersion, LibverBounds, Limits, Result};
-pub use info::{FileInfo, FileSpace, FileSpaceStrategy, HeaderInfo, SharedMessageIndexInfo, SharedMessages};
+pub use info::{
+    FileInfo, FileMetadataBytes, FileSpace, FileSpaceStrategy, HeaderInfo, SharedMessageIndexInfo,
+    SharedMessages,
+};
 pub use layout::{
     AllocationTime, ChunkInfo, Chunking, ExternalFile, FillStatus, FillTime, FillValue, FilterInfo, Layout,
     SpaceStatus, VirtualMapping,
@@ -158,7 +161,7 @@ pub use ndarray::{
     Array, Array0, Array1, Array2, Array3, Array4, Array5, Array6, ArrayD, ArrayViewD, Dimension, Ix0, Ix1,
     Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn,
 };
-pub use object::{CommittedDatatype, HeaderSizes, Object, ObjectKind, ObjectToken};
+pub use object::{CommittedDatatype, HeaderSizes, IndexBytes, Object, ObjectKind, ObjectToken};
 pub use open_options::{OpenOptions, Opening};
 pub use other_files::{OtherFile, OtherFiles};
 pub use pattern::PathPattern;

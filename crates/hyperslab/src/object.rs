@@ -15,7 +15,7 @@ use crate::info::HeaderInfo;
 use crate::known::Known;
 use crate::{Attribute, CreationOrder, Dataset, Datatype, File, Group, PhaseChange};
 
-pub use hyperslab_engine::ops::objects::{HeaderSizes, ObjectKind};
+pub use hyperslab_engine::ops::objects::{HeaderSizes, IndexBytes, ObjectKind};
 
 /// The identity of an object within a file: the address of its object header. A token does not keep
 /// the object open. The token of a deleted object is invalid, even if another object has its header
@@ -357,14 +357,25 @@ impl Object {
         self.header()?.sizes()
     }
 
-    /// Returns the size in bytes of the stored mappings of a virtual dataset; 0 for other objects.
+    /// Returns the sizes of the indexes and heaps in the file that belong to the object itself (its
+    /// links, or its chunks, external files and virtual mappings), and that belong to its
+    /// attributes.
+    ///
+    /// ```
+    /// let file = hyperslab::FileOptions::new().create_in_memory()?;
+    /// let dataset = file.new_dataset("a").shape([100]).chunk([10]).write(&[1_u8; 100])?;
+    /// file.flush()?;
+    /// let (own, attributes) = dataset.index_bytes()?;
+    /// assert!(own.index > 0 && own.heap == 0 && attributes == hyperslab::IndexBytes::default());
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the object header or the heap of the
-    /// mappings is damaged.
-    pub fn mapping_bytes(&self) -> Result<u64> {
+    /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the object header, an index or a heap is
+    /// damaged.
+    pub fn index_bytes(&self) -> Result<(IndexBytes, IndexBytes)> {
         let (header, _reading) = self.header_held()?;
-        objects::mapping_bytes(&self.file.container, &header)
+        objects::index_bytes(&self.file.container, &header)
     }
 
     /// Returns the object's tracking of the order in which its attributes are created: not tracked,

@@ -8,6 +8,7 @@ pub mod callback;
 pub mod heap;
 pub mod reclaim;
 pub mod references;
+pub mod transform;
 pub mod user;
 
 use std::sync::Arc;

@@ -134,8 +134,24 @@ pub fn read(
 }
 
 /// Reads the selected elements of a dataset into a buffer that contains only these elements,
-/// without gaps.
+/// without gaps, and applies the data transform.
 fn read_packed(
+    dataset: &DatasetHandle,
+    memory: &Datatype,
+    plan: &Plan,
+    rules: &Rules,
+    target: &mut [u8],
+) -> Outcome<()> {
+    read_converted(dataset, memory, plan, rules, target)?;
+    match &rules.transfer.transform {
+        Some(transform) => transform.apply(memory, target),
+        None => Ok(()),
+    }
+}
+
+/// Reads the selected elements of a dataset into a buffer that contains only these elements,
+/// converted to the datatype in memory.
+fn read_converted(
     dataset: &DatasetHandle,
     memory: &Datatype,
     plan: &Plan,
@@ -213,6 +229,16 @@ pub fn write(
     } else {
         packed = gather(source, &plan.runs, size)?;
         packed.as_slice()
+    };
+    let transformed;
+    let elements = match &rules.transfer.transform {
+        Some(transform) if !transform.is_identity() => {
+            let mut copy = elements.to_vec();
+            transform.apply(memory, &mut copy).because(codes::DATASET, codes::WRITEERROR, NO_WRITE)?;
+            transformed = copy;
+            transformed.as_slice()
+        }
+        _ => elements,
     };
     let written = write_packed(dataset, memory, &plan, &rules, elements);
     written.because(codes::DATASET, codes::WRITEERROR, NO_WRITE)?;

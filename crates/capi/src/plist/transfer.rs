@@ -4,6 +4,8 @@ use std::ffi::c_int;
 
 use hyperslab::Selection;
 
+use crate::convert::transform::Transform;
+
 use super::callbacks::{FilterCallback, TypeConversionCallback, VariableLengthMemory};
 
 /// The properties of a transfer list (`H5Dread`, `H5Dwrite`).
@@ -27,7 +29,7 @@ pub struct Transfer {
     /// The number of vectors of a hyperslab transfer, which the library stores but does not use.
     pub hyper_vector_size: usize,
     /// The data transform expression.
-    pub transform: Option<Vec<u8>>,
+    pub transform: Option<Transform>,
     /// The mode of selection I/O (`H5D_selection_io_mode_t`), which the library stores but does not
     /// use.
     pub selection_io: c_int,

@@ -1,19 +1,8 @@
 /* Access lists of datasets and files: folders of raw data and of sources, views and gaps of
  * virtual datasets, memory of file images, sizes of object headers. */
-#include "hdf5.h"
-
-#include <stdio.h>
-#include <stdlib.h>
+#include "check.h"
 #include <string.h>
 #include <sys/stat.h>
-
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "line %d: %s\n", __LINE__, #condition);                                \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
 
 static const int values[4] = {1, 2, 3, 4};
 

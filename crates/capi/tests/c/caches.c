@@ -1,17 +1,6 @@
 /* Statistics of caches, event sets, plugins, flushes of metadata, and the end of the library. */
-#include "hdf5.h"
-
-#include <stdio.h>
-#include <stdlib.h>
+#include "check.h"
 #include <string.h>
-
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "line %d: %s\n", __LINE__, #condition);                                \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
 
 static void metadata_cache(void)
 {

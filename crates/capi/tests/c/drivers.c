@@ -1,18 +1,7 @@
 /* File drivers: the drivers of the library, a driver of the program, and images of files. */
-#include "hdf5.h"
-
-#include <stdio.h>
-#include <stdlib.h>
+#include "check.h"
 #include <string.h>
 #include <sys/stat.h>
-
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "line %d: %s\n", __LINE__, #condition);                                \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
 
 #define COUNT 2000
 

@@ -1,20 +1,9 @@
 /* Programs that end without closing their files. The next program finds all data. */
 #define _POSIX_C_SOURCE 200809L
-#include "hdf5.h"
-
-#include <stdio.h>
-#include <stdlib.h>
+#include "check.h"
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "line %d: %s\n", __LINE__, #condition);                                \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
 
 #define COUNT 1000000
 

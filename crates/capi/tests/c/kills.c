@@ -1,18 +1,8 @@
 /* A client that writes until it is killed, and one that checks what it flushed. */
-#include "hdf5.h"
+#include "check.h"
 #include "hyperslab_durability.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "line %d: %s\n", __LINE__, #condition);                                \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
 
 /* The numbers that one round appends. */
 #define STEP 1000

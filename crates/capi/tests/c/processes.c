@@ -1,21 +1,10 @@
 /* Forks of a process that uses threads, and files that another program changes. */
 #define _POSIX_C_SOURCE 200809L
-#include "hdf5.h"
-
-#include <stdio.h>
-#include <stdlib.h>
+#include "check.h"
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "line %d: %s\n", __LINE__, #condition);                                \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
 
 #define COUNT 2000000
 

@@ -1,17 +1,6 @@
 /* Files that are open at the same time, and files that are empty: behaviour that clients rely on. */
-#include <hdf5.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "check.h"
 #include <string.h>
-
-#define CHECK(condition)                                                       \
-    do {                                                                       \
-        if (!(condition)) {                                                    \
-            fprintf(stderr, "line %d: %s\n", __LINE__, #condition);            \
-            H5Eprint2(H5E_DEFAULT, stderr);                                    \
-            exit(1);                                                           \
-        }                                                                      \
-    } while (0)
 
 /* A virtual dataset shows elements that another open file holds in memory. */
 static void dirty_elements_show_in_a_virtual_dataset(void)

@@ -49,6 +49,16 @@ pub fn walk_nodes(
     visit(store, root, context, &mut |_, _| true, at_node)
 }
 
+/// Returns the number of nodes of a version 1 B-tree.
+pub fn node_count(store: &Store, root: Address, context: &BTreeV1Context) -> Result<u64> {
+    let mut count = 0;
+    walk_nodes(store, root, context, &mut |_, _| {
+        count += 1;
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(count)
+}
+
 /// Calls `enter` and `at_node` for the nodes of a version 1 B-tree from `root` down. Skips subtrees
 /// for which `enter` returns `false`.
 fn visit(

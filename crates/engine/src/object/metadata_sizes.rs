@@ -2,12 +2,15 @@
 
 use hyperslab_exact::to_u64;
 use hyperslab_format::global_heap::GlobalHeapId;
-use hyperslab_format::message::{Layout, MessageFlags, MessageType};
+use hyperslab_format::message::{AttributeInfo, Layout, MessageFlags, MessageType};
 use hyperslab_format::object_header::{ContinuationBlock, HeaderFlags, PrefixV1};
 
 use super::container::Container;
 use super::dataset::DatasetDescription;
+use super::dense::Dense;
+use super::group::GroupStorage;
 use super::header::{ObjectHeader, Prefix};
+use super::{message, symbol_table};
 use crate::error::{Error, Result};
 
 /// The size in bytes of the checksum of a version 2 object header.
@@ -72,6 +75,38 @@ impl ObjectHeader {
         })?;
         sizes.metadata = sizes.total - sizes.free - sizes.messages;
         Ok(sizes)
+    }
+}
+
+/// The sizes of the indexes and of the heaps that belong to an object, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct IndexBytes {
+    /// B-trees, arrays and symbol table nodes.
+    pub index: u64,
+    /// Heaps. A heap in the global heap counts with its objects of this object.
+    pub heap: u64,
+}
+
+/// Returns the sizes of the indexes and the heap of a group's links.
+///
+/// # Errors
+/// Returns read errors.
+pub fn link_bytes(container: &Container, header: &ObjectHeader) -> Result<IndexBytes> {
+    match GroupStorage::of(container, header)? {
+        GroupStorage::SymbolTable(table) => symbol_table::bytes(container, &table),
+        GroupStorage::Compact(_) => Ok(IndexBytes::default()),
+        GroupStorage::Dense(info) => Dense::from(&info).bytes(&container.store),
+    }
+}
+
+/// Returns the sizes of the indexes and the heap of an object's attributes.
+///
+/// # Errors
+/// Returns read errors.
+pub fn attribute_bytes(container: &Container, header: &ObjectHeader) -> Result<IndexBytes> {
+    match message::find::<AttributeInfo>(container, header)? {
+        Some(info) if info.is_dense() => Dense::from(&info).bytes(&container.store),
+        _ => Ok(IndexBytes::default()),
     }
 }
 

@@ -14,6 +14,7 @@ mod extension;
 mod flush;
 mod heap;
 mod members;
+mod metadata_bytes;
 mod names;
 mod open;
 mod raw_files;

@@ -3,6 +3,7 @@
 
 /// Objects: their headers, paths, kinds and comments.
 pub mod objects {
+    pub use super::super::metadata_bytes::{FileMetadataBytes, file_bytes, index_bytes};
     pub use crate::object::annotation::{comment, modification_time, set_comment};
     pub use crate::object::by_name::sort as sort_by_name;
     pub use crate::object::committed::commit_datatype;
@@ -11,7 +12,7 @@ pub mod objects {
     pub use crate::object::header::ObjectHeader;
     pub use crate::object::header_edit::{AttributeOrder, NewHeader, now};
     pub use crate::object::kind::ObjectKind;
-    pub use crate::object::metadata_sizes::{HeaderSizes, mapping_bytes};
+    pub use crate::object::metadata_sizes::{HeaderSizes, IndexBytes};
     pub use crate::object::path::{Resolved, lossy, resolve, resolve_from, user_defined};
 }
 

@@ -10,10 +10,14 @@ use super::dataset_access::DatasetAccess;
 use crate::data::structured::{StructuredWriter, StructuredWriting};
 use crate::data::transfer::WriteSource;
 use crate::data::variable::ForeignHeap;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::store::Edit;
 use hyperslab_dataspace::Selection;
 use hyperslab_format::codec::Address;
+use hyperslab_format::superblock::SuperblockVersion;
+
+/// The newest version of the superblock that HDF5 1.8 can read.
+const OLD_SUPERBLOCK: u8 = 2;
 
 /// The address of the dataset that a write changes, and whether the dataset has its own elements or
 /// is virtual.
@@ -171,6 +175,38 @@ impl OpenFile {
                 edit.store().check_not_swmr_writer("a dataset cannot shrink")?;
             }
             writer.resize(self.writer_context(), edit, dims)
+        })
+    }
+
+    /// Changes a dataset to the oldest form of its layout message and its chunk index.
+    ///
+    /// # Errors
+    /// Returns [`Error::Unsupported`](crate::Error::Unsupported) if the old form does not exist, and
+    /// [`Error::Misuse`](crate::Error::Misuse) in a file with SWMR readers.
+    pub fn use_old_layout(&self, edit: &mut Edit<'_>, dataset: Address) -> Result<()> {
+        edit.store().check_not_swmr_writer("the format of a dataset cannot change")?;
+        self.flush_dataset(edit, Some(dataset))?;
+        self.with_writer(edit, dataset, |writer, edit| writer.use_old_format(self.writer_context(), edit))
+    }
+
+    /// Changes the superblock of the file to version 2 if it has version 3.
+    ///
+    /// # Errors
+    /// Returns [`Error::Unsupported`](crate::Error::Unsupported) if the file manages its space in a
+    /// way that the old form does not know, and [`Error::Misuse`](crate::Error::Misuse) in a file
+    /// with SWMR readers.
+    pub fn use_old_superblock(&self, edit: &mut Edit<'_>) -> Result<()> {
+        edit.store().check_not_swmr_writer("the version of the superblock cannot change")?;
+        if edit.store().superblock().version_number() <= OLD_SUPERBLOCK {
+            return Ok(());
+        }
+        if self.container.settings.file_space.is_some() {
+            return Err(Error::unsupported("the old form of a file with settings of its file space"));
+        }
+        edit.change_superblock(|superblock| {
+            if let SuperblockVersion::New { version, .. } = &mut superblock.version {
+                *version = OLD_SUPERBLOCK;
+            }
         })
     }
 

@@ -20,11 +20,13 @@ use std::sync::Arc;
 
 use hyperslab_dataspace::Dataspace;
 use hyperslab_format::codec::Address;
+use hyperslab_format::message::Layout;
 use parking_lot::Mutex;
 
 use super::writer_table::WriterSlot;
 use super::{DatasetWriter, OpenFile};
 use crate::error::Result;
+use crate::object::dataset::DatasetDescription;
 use crate::store::Edit;
 
 /// Largest number of dataset writers in the table of a file's dataset writers.
@@ -86,10 +88,19 @@ impl OpenFile {
     /// Returns the current dataspace of a dataset that is open for writes. The object header may
     /// hold an older dataspace.
     pub fn current_dataspace(&self, dataset: Address) -> Option<Dataspace> {
+        self.with_current(dataset, |description| description.dataspace.clone())
+    }
+
+    /// Returns the current layout of a dataset that is open for writes. The object header may hold
+    /// an older layout, and a flush may still change addresses.
+    pub fn current_layout(&self, dataset: Address) -> Option<Layout> {
+        self.with_current(dataset, |description| description.layout.layout.clone())
+    }
+
+    /// Calls `read` with the current description of a dataset that is open for writes.
+    fn with_current<T>(&self, dataset: Address, read: impl FnOnce(&DatasetDescription) -> T) -> Option<T> {
         let writable = self.container.store.is_writable();
-        writable
-            .then(|| self.writers.with(dataset, |writer| writer.description().dataspace.clone()))
-            .flatten()
+        writable.then(|| self.writers.with(dataset, |writer| read(writer.description()))).flatten()
     }
 
     /// Removes the writer of a dataset that will be deleted from the table of dataset writers, and

@@ -215,7 +215,22 @@ impl Dataset {
 
     /// Returns the storage layout of the dataset's elements.
     pub fn layout(&self) -> Layout {
-        Layout::of(&self.open().unwrap_or_else(|_| Arc::clone(&self.first)).description)
+        let first = &self.first.description.layout.layout;
+        match first {
+            // The writer knows the chunk index, so this query does not flush dirty chunks.
+            StoredLayout::Chunked(_) => {
+                if let Some(waiting) = self.object.file().current_layout(self.object.address()) {
+                    return Layout::of(&waiting);
+                }
+            }
+            // The first write allocates the elements.
+            StoredLayout::Contiguous(contiguous) if !contiguous.address.is_defined() => {}
+            _ => return Layout::of(first),
+        }
+        // If the header cannot be read again, use the old state. The next operation returns the
+        // error.
+        let open = self.open().unwrap_or_else(|_| Arc::clone(&self.first));
+        Layout::of(&open.description.layout.layout)
     }
 
     /// Returns the shape of the dataset's chunks and the kind of chunk index; `None` if the layout

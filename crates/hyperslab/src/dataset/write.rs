@@ -179,6 +179,36 @@ impl Dataset {
         self.change(|edit| file.resize_dataset(edit, self.object.address(), dims))
     }
 
+    /// Changes the dataset to the form that HDF5 1.8 and older can read: a layout message of version
+    /// 3, and a version 1 B-tree as the chunk index. The elements and the chunks stay as they are.
+    /// Other parts of the object header keep their form.
+    ///
+    /// ```
+    /// use hyperslab::{ChunkIndexKind, Dataset, FileOptions, Layout, LibraryVersion, LibverBounds};
+    /// let index = |dataset: &Dataset| match dataset.layout() {
+    ///     Layout::Chunked(chunking) => Some(chunking.index),
+    ///     _ => None,
+    /// };
+    /// let bounds = LibverBounds::new(LibraryVersion::V110, LibraryVersion::LATEST)?;
+    /// let file = FileOptions::new().libver(bounds).create_in_memory()?;
+    /// let dataset = file.new_dataset("a").chunks(&[2]).write(&[1, 2, 3])?;
+    /// assert_eq!(index(&dataset), Some(ChunkIndexKind::FixedArray));
+    /// dataset.use_old_layout()?;
+    /// assert_eq!(index(&dataset), Some(ChunkIndexKind::BTreeV1));
+    /// assert_eq!(dataset.read_raw::<i32>(..)?, [1, 2, 3]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) for virtual and sparse
+    /// datasets and for datasets that leave the chunks at their edges unfiltered. Returns
+    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if a stored chunk has 4 GiB or more, or if the
+    /// file is open for reading only.
+    pub fn use_old_layout(&self) -> Result<()> {
+        let file = self.object.file();
+        self.change(|edit| file.use_old_layout(edit, self.object.address()))
+    }
+
     /// Extends the dataset at the end of the dimension `axis` and writes the elements of `array`
     /// there. An array with one dimension less than the dataset counts as one step along `axis`.
     ///

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use hyperslab_dataspace::Dims;
+use hyperslab_exact::to_u64;
 use hyperslab_format::btree_v1::{BTreeV1Context, BTreeV1Kind, BTreeV1Node, ChunkEntry, ChunkNodeView};
 use hyperslab_format::codec::{Address, Structure as _};
 
@@ -148,6 +149,10 @@ impl ChunkIndex for BTreeV1Index {
             }
         }
         Ok(())
+    }
+
+    fn bytes(&self, store: &Store) -> Result<u64> {
+        Ok(btree_v1::node_count(store, self.root, &self.context)? * to_u64(BTreeV1Node::size(&self.context)))
     }
 }
 

@@ -98,4 +98,8 @@ impl<E: Entry> ChunkIndex<E> for BTreeV2Index<E> {
             },
         )
     }
+
+    fn bytes(&self, store: &Store) -> Result<u64> {
+        self.tree.bytes(store)
+    }
 }

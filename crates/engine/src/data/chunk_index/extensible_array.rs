@@ -230,6 +230,25 @@ impl<E: Entry> ChunkIndex<E> for ExtensibleArrayIndex<E> {
         let look = |number| self.look(store, number, &mut cursor);
         self.order.for_each_in(store, chunks, elements, look, visit)
     }
+
+    fn bytes(&self, store: &Store) -> Result<u64> {
+        let (params, header) = (store.params(), &self.header);
+        let own = to_u64(ExtensibleArrayHeader::size(&params));
+        if !header.index_block.is_defined() {
+            return Ok(own);
+        }
+        let context = ExtensibleArrayBlockContext::index_block(header, &self.geometry, self.address, params);
+        let parts = [
+            to_u64(ExtensibleArrayIndexBlock::size(&context)),
+            header.secondary_block_size,
+            header.data_block_size,
+        ];
+        parts.into_iter().try_fold(own, u64::checked_add).ok_or_else(|| {
+            let expected = "sizes of blocks inside the file";
+            Error::corrupt(ExtensibleArrayHeader::NAME, "statistics", expected, header.data_block_size)
+                .at(self.address)
+        })
+    }
 }
 
 pub(super) fn address_at(addresses: &[Address], number: u64) -> Address {

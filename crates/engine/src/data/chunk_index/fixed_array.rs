@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use hyperslab_exact::to_u64;
 use hyperslab_format::chunk_index::{ArrayPage, FixedArrayDataBlock, FixedArrayHeader, FixedArrayLayout};
-use hyperslab_format::codec::Address;
+use hyperslab_format::codec::{Address, Structure as _};
 
 use super::element::{BlockSlots, Cursor, ElementBlock, Elements, OnceBlock};
 use super::order::{ArrayOrder, ElementLookup};
@@ -90,5 +91,10 @@ impl<E: Entry> ChunkIndex<E> for FixedArrayIndex<E> {
         let mut cursor = Cursor::default();
         let look = |number| self.look(store, number, &mut cursor);
         self.order.for_each_in(store, chunks, u64::MAX, look, visit)
+    }
+
+    fn bytes(&self, store: &Store) -> Result<u64> {
+        let block = if self.header.data_block.is_defined() { self.layout.total_size() } else { 0 };
+        Ok(to_u64(FixedArrayHeader::size(&store.params()) + block))
     }
 }

@@ -40,4 +40,8 @@ impl ChunkIndex for ImplicitIndex {
         let look = |number: u64| self.at(store, Some(number)).map(ElementLookup::Chunk);
         self.order.for_each_in(store, chunks, u64::MAX, look, visit)
     }
+
+    fn bytes(&self, _store: &Store) -> Result<u64> {
+        Ok(0)
+    }
 }

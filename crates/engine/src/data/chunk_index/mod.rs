@@ -107,4 +107,7 @@ pub trait ChunkIndex<E = ChunkLocation>: Send + Sync + fmt::Debug {
     /// Calls `visit` for each stored chunk in a box of chunk coordinates, in the order of the chunk
     /// index.
     fn for_each_in(&self, store: &Store, chunks: &ChunkBox, visit: &mut AtChunk<'_, E>) -> Result<()>;
+
+    /// Returns the size of the chunk index in the file in bytes.
+    fn bytes(&self, store: &Store) -> Result<u64>;
 }

@@ -27,4 +27,8 @@ impl<E: Entry> ChunkIndex<E> for SingleIndex<E> {
             _ => Ok(()),
         }
     }
+
+    fn bytes(&self, _store: &Store) -> Result<u64> {
+        Ok(0)
+    }
 }

@@ -132,6 +132,26 @@ impl BTreeV2 {
         self.walk_as(store, None, true, &mut |_| Ok(Ordering::Equal), visit)
     }
 
+    /// Returns the size of the version 2 B-tree in the file in bytes: its header and its nodes.
+    pub fn bytes(&self, store: &Store) -> Result<u64> {
+        let mut guard = VisitedBlocks::new(store, "version 2 B-tree");
+        let mut nodes = 0;
+        let mut pending: Vec<_> = self.root().map(|root| (self.header.depth, root)).into_iter().collect();
+        while let Some((level, child)) = pending.pop() {
+            nodes += 1;
+            let Some(below) = level.checked_sub(1) else { continue };
+            guard.enter(child.address)?;
+            let context = at(self.layout.internal(level, child.records), self.address)?;
+            let node: Arc<BTreeV2Internal> = store.shared(child.address, &context)?;
+            if below == 0 {
+                nodes += to_u64(node.children.len());
+            } else {
+                pending.extend(node.children.iter().map(|grandchild| (below, *grandchild)));
+            }
+        }
+        Ok(to_u64(BTreeV2Header::size(&self.params)) + nodes * u64::from(self.header.node_size))
+    }
+
     /// Returns the first record of the version 2 B-tree for which `compare` returns `Equal`.
     pub fn find(&self, store: &Store, compare: &mut Compare<'_>) -> Result<Option<Vec<u8>>> {
         let mut found = None;

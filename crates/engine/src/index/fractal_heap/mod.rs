@@ -10,6 +10,7 @@ mod huge;
 mod managed;
 mod many;
 mod shape;
+mod size;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]

@@ -76,6 +76,11 @@ impl LocalHeap {
         to_u64(self.segment.bytes.len())
     }
 
+    /// Returns the size of the local heap in the file in bytes: its header and its data segment.
+    pub fn bytes(&self, store: &Store) -> u64 {
+        to_u64(LocalHeapHeader::size(&store.params())) + self.size()
+    }
+
     /// Returns the name at `offset` of the local heap's data segment, without the zero byte at its
     /// end.
     pub fn name(&self, offset: u64) -> Result<&[u8]> {

@@ -71,6 +71,28 @@ impl SharedMessages {
             .is_some_and(|index| to_u64(length) >= u64::from(index.min_message_size))
     }
 
+    /// Returns the sizes of the master table, of the indexes and of the heaps in the file in bytes.
+    ///
+    /// # Errors
+    /// Returns read errors.
+    pub fn bytes(&self, store: &Store) -> Result<[u64; 3]> {
+        let context = self.context(store);
+        let current: Arc<SharedMessageTable> = store.shared(self.address, &context)?;
+        let (mut indexes, mut heaps) = (0_u64, 0_u64);
+        for index in &current.indexes {
+            indexes += records::bytes(store, index)?;
+            if index.heap.is_defined() {
+                let heap = FractalHeap::open(store, index.heap)?.bytes(store)?;
+                heaps = heaps.checked_add(heap).ok_or_else(|| {
+                    let expected = "a size inside the file";
+                    Error::corrupt(SharedMessageTable::NAME, "size of a heap", expected, heap)
+                        .at(self.address)
+                })?;
+            }
+        }
+        Ok([to_u64(SharedMessageTable::size(&context)), indexes, heaps])
+    }
+
     fn context(&self, store: &Store) -> SharedMessageTableContext {
         SharedMessageTableContext { params: store.params(), indexes: self.indexes }
     }

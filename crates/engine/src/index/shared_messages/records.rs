@@ -280,6 +280,15 @@ fn is_padding(bytes: &[u8]) -> bool {
     bytes.len() <= MAX_PADDING_BYTES && bytes.iter().all(|byte| *byte == 0)
 }
 
+/// Returns the size of the list or of the B-tree of a shared message index in the file in bytes.
+pub(super) fn bytes(store: &Store, index: &SharedMessageIndex) -> Result<u64> {
+    match index.kind {
+        _ if !index.index.is_defined() => Ok(0),
+        SharedMessageIndexKind::List => Ok(to_u64(SharedMessageList::size(&list_context(store, index)))),
+        SharedMessageIndexKind::BTree => BTreeV2::open(store, index.index)?.bytes(store),
+    }
+}
+
 fn list_context(store: &Store, index: &SharedMessageIndex) -> SharedMessageListContext {
     SharedMessageListContext { params: store.params(), records: index.messages, capacity: index.list_cutoff }
 }

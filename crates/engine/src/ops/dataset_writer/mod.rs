@@ -2,6 +2,7 @@
 
 mod append;
 mod context;
+mod old_format;
 mod prepend;
 mod sink;
 mod swmr;

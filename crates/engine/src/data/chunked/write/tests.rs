@@ -76,6 +76,10 @@ impl ChunkIndex for Table {
             if chunks.contains(scaled) { visit(scaled, location) } else { Ok(()) }
         })
     }
+
+    fn bytes(&self, _: &Store) -> Result<u64> {
+        Ok(0)
+    }
 }
 
 /// An array in memory with the expected elements.
