@@ -239,33 +239,52 @@ def peak(library: str, path: str) -> float:
     return float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout)
 
 
-def free_interpreter(library: Any, path: str) -> float:
-    """Return the speed of a counting thread while another thread reads, relative to its speed alone."""
+def speed_beside(work: Callable[[], Any]) -> float:
+    """Return the speed of a thread that counts in Python while another thread does some work."""
+    stop, found = threading.Event(), []
 
-    def count(stop: threading.Event) -> float:
+    def count() -> None:
         number, start = 0, time.perf_counter()
         while not stop.is_set():
             number += 1
-        return number / (time.perf_counter() - start)
+        found.append(number / (time.perf_counter() - start))
 
-    def with_work(work: Callable[[], Any]) -> float:
-        stop, found = threading.Event(), []
-        counter = threading.Thread(target=lambda: found.append(count(stop)))
-        counter.start()
-        work()
-        stop.set()
-        counter.join()
-        return float(found[0])
+    counter = threading.Thread(target=count)
+    counter.start()
+    work()
+    stop.set()
+    counter.join()
+    return float(found[0])
 
-    alone = with_work(lambda: time.sleep(0.5))
-    with library.File(path, "r") as file:
-        beside = with_work(lambda: [file["gzip"][...] for _ in range(5)])
-    return beside / alone
+
+def busy_processes() -> None:
+    """Wait while as many other processes as the machine has cores compute for half a second."""
+    code = "import time; end = time.perf_counter() + 0.5\nwhile time.perf_counter() < end: pass"
+    processes = [subprocess.Popen([sys.executable, "-c", code]) for _ in range(os.cpu_count() or 1)]
+    for process in processes:
+        process.wait()
+
+
+def free_interpreter(path: str, *libraries: Any) -> dict[str, float]:
+    """Return the speed of a counting thread while another thread reads, relative to its speed alone.
+
+    A library that uses all cores leaves the thread a share of them, even if the interpreter is free: the entry
+    "processes" is the speed beside other processes that use all cores.
+    """
+    found: dict[str, list[float]] = {name: [] for name in ("alone", "processes", *(it.__name__ for it in libraries))}
+    for _ in range(5):
+        found["alone"].append(speed_beside(lambda: time.sleep(0.5)))
+        found["processes"].append(speed_beside(busy_processes))
+        for library in libraries:
+            with library.File(path, "r") as file:
+                found[library.__name__].append(speed_beside(lambda file=file: [file["gzip"][...] for _ in range(5)]))
+    alone = statistics.median(found.pop("alone"))
+    return {name: statistics.median(speeds) / alone for name, speeds in found.items()}
 
 
 def free_with_one_thread(path: str) -> float:
     """Return the speed of a counting thread while hyperslab decodes in one thread: a core is left for the counting thread."""
-    code = f"import sys; sys.path.insert(0, {os.path.dirname(os.path.abspath(__file__))!r})\nimport bench, hyperslab; print(bench.free_interpreter(hyperslab, {path!r}))"
+    code = f"import sys; sys.path.insert(0, {os.path.dirname(os.path.abspath(__file__))!r})\nimport bench, hyperslab; print(bench.free_interpreter({path!r}, hyperslab)['hyperslab'])"
     environment = {**os.environ, "RAYON_NUM_THREADS": "1"}
     return float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment).stdout)
 
@@ -320,10 +339,11 @@ def run(choices: argparse.Namespace, folder: str) -> None:
         memory = {library: peak(library, inputs["path"]) for library in ("h5py", "hyperslab")}
         print(f"\nPeak memory of a read of a gzip dataset, above the array: h5py {memory['h5py']:.0f} MiB, "
               f"hyperslab {memory['hyperslab']:.0f} MiB (bar 64 MiB).")  # fmt: skip
-        free = {library.__name__: free_interpreter(library, inputs["path"]) for library in (h5py, hyperslab)}
+        free = free_interpreter(inputs["path"], h5py, hyperslab)
         one = free_with_one_thread(inputs["path"])
         print(f"Speed of a counting thread during reads, relative to its speed alone: h5py {free['h5py']:.0%}, "
-              f"hyperslab {free['hyperslab']:.0%} on {os.cpu_count()} cores, and {one:.0%} with one thread that decodes (bar 90 %).")  # fmt: skip
+              f"hyperslab {free['hyperslab']:.0%} on {os.cpu_count()} cores, and {one:.0%} with one thread that decodes (bar 90 %). "
+              f"Beside as many busy processes as cores: {free['processes']:.0%}.")  # fmt: skip
     if choices.json:
         with open(choices.json, "w") as file:
             json.dump(rows, file, indent=1)
