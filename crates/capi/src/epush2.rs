@@ -10,8 +10,10 @@ use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use crate::ctypes::{herr_t, hid_t};
 use crate::pointer::Text;
 
-/// The maximum size in bytes of the formatted text of an error record.
-const MAX_TEXT_BYTES: usize = 4096;
+/// The size in bytes of most formatted texts. A longer text is formatted again.
+const TEXT_BYTES: usize = 1024;
+/// A C argument list in the x86-64 System V calling convention.
+type ArgumentList = [u64; 3];
 
 // SAFETY: the declaration agrees with the C standard, and `va_list` is passed as a pointer.
 unsafe extern "C" {
@@ -26,11 +28,21 @@ unsafe extern "C" {
 unsafe extern "C" fn push(fixed: *const Fixed, list: *mut c_void) -> herr_t {
     // SAFETY: the assembly function below passes a record that it filled on its stack.
     let fixed = unsafe { &*fixed };
-    let mut buffer = [0; MAX_TEXT_BYTES];
+    let mut buffer = vec![0; TEXT_BYTES];
     if !fixed.format.is_null() {
+        // SAFETY: the assembly function below passes an argument list of this size. A copy of a list
+        // is a list (`va_copy`).
+        let mut copy = unsafe { *list.cast::<ArgumentList>() };
         // SAFETY: the buffer has the stated size, and the caller of `H5Epush2` promises that the
         // arguments match the format.
-        unsafe { vsnprintf(buffer.as_mut_ptr(), MAX_TEXT_BYTES, fixed.format, list) };
+        let length = unsafe { vsnprintf(buffer.as_mut_ptr(), buffer.len(), fixed.format, list) };
+        if let Ok(length) = usize::try_from(length)
+            && length >= buffer.len()
+        {
+            buffer = vec![0; length.saturating_add(1)]; // A length is less than 2^31.
+            // SAFETY: as above, with the copy of the list.
+            unsafe { vsnprintf(buffer.as_mut_ptr(), buffer.len(), fixed.format, (&raw mut copy).cast()) };
+        }
     }
     // SAFETY: `vsnprintf` ends the text with a zero byte, and the buffer began with zeros.
     let text = unsafe { CStr::from_ptr(buffer.as_ptr()) };

@@ -62,6 +62,7 @@ fn open(loc: hid_t, name: Text, dapl: hid_t) -> Outcome<hid_t> {
     let access = dataset::access::in_use(access, &place);
     let dataset = object.into_dataset_with(&dataset::access::choices(&access)).map_err(Failure::from);
     let dataset = dataset.because(codes::DATASET, codes::BADTYPE, "not a dataset")?;
+    dataset::access::check_folder(&dataset, &place, &access)?;
     let filters = dataset.filters();
     crate::filter::provide(&place.shared, filters.iter().map(|filter| filter.id.into()));
     Ok(register(&dataset, place, access))
@@ -374,7 +375,7 @@ export! {
 
     /// Writes the dirty data of the file that contains the dataset.
     fn H5Dflush(dataset_id: hid_t) -> herr_t {
-        dataset::find(dataset_id)?;
+        dataset::find(dataset_id)?.sieved.store(false, std::sync::atomic::Ordering::Relaxed);
         crate::h5f::flush_object(dataset_id).because(codes::DATASET, codes::CANTFLUSH, "unable to flush dataset")
     }
 

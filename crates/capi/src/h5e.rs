@@ -188,6 +188,23 @@ impl Pushed {
     }
 }
 
+/// Changes the number of pauses of an error stack and returns the new number.
+///
+/// # Errors
+/// Fails if the identifier is no error stack, or if `change` returns `None`.
+fn change_pauses(stack_id: hid_t, change: fn(u32) -> Option<u32>) -> Outcome<u32> {
+    let refused = || Failure::bad_value("the error stack is not paused so many times");
+    if stack_id == H5P_DEFAULT {
+        let pauses = change(stack::pauses()).ok_or_else(refused)?;
+        stack::set_pauses(pauses);
+        return Ok(pauses);
+    }
+    let stack = saved(stack_id)?;
+    let mut pauses = stack.pauses.lock();
+    *pauses = change(*pauses).ok_or_else(refused)?;
+    Ok(*pauses)
+}
+
 export_keeping_errors! {
     /// Registers an error class and returns its identifier.
     fn H5Eregister_class(name: Text, library: Text, version: Text) -> hid_t {
@@ -234,6 +251,7 @@ export_keeping_errors! {
         let stack = SavedStack {
             records: Mutex::new(stack::replace(Vec::new())),
             automatic: Mutex::new(automatic::get()),
+            pauses: Mutex::default(),
         };
         Ok(id::register(Entry::ErrorStack(Arc::new(stack))))
     }
@@ -259,22 +277,23 @@ export_keeping_errors! {
         Ok(0)
     }
 
-    /// Stores `false` in `paused`, because hyperslab never pauses an error stack.
+    /// Stores in `paused` whether an error stack is paused.
     fn H5Eis_paused(stack_id: hid_t, paused: Out<bool>) -> herr_t {
-        records(stack_id)?;
-        paused.require("result")?.put(false);
+        let pauses = change_pauses(stack_id, Some)?;
+        paused.require("result")?.put(pauses > 0);
         Ok(0)
     }
 
-    /// Accepts a request to pause an error stack, without an effect.
+    /// Pauses an error stack. A paused stack of a thread gets no records of failed calls.
     fn H5Epause_stack(stack_id: hid_t) -> herr_t {
-        records(stack_id)?;
+        change_pauses(stack_id, |pauses| pauses.checked_add(1))?;
         Ok(0)
     }
 
-    /// Accepts a request to end the pause of an error stack, without an effect.
+    /// Ends a pause of an error stack. A stack that was paused several times stays paused until all
+    /// pauses end.
     fn H5Eresume_stack(stack_id: hid_t) -> herr_t {
-        records(stack_id)?;
+        change_pauses(stack_id, |pauses| pauses.checked_sub(1))?;
         Ok(0)
     }
 

@@ -65,6 +65,7 @@ pub fn object_creation_of(object: &hyperslab::Object) -> Outcome<ObjectCreate> {
         min_dense: change.min_dense.into(),
         attribute_order: order_flags(object.attribute_order()?),
         track_times: object.tracks_times()?,
+        ..ObjectCreate::default()
     })
 }
 

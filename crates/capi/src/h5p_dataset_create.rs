@@ -121,9 +121,6 @@ export! {
         if offset < 0 {
             return Err(Failure::bad_value("the offset of the external file is negative"));
         }
-        if size == 0 {
-            return Err(Failure::bad_value("the size of the external file is zero"));
-        }
         change_dataset_create(plist_id, |it| {
             if it.external.iter().any(|(_, _, size)| *size == H5S_UNLIMITED) {
                 return Err(Failure::bad_value("the previous external file has an unlimited size"));

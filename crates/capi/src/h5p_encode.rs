@@ -4,8 +4,7 @@
 //! and the value of each property. A zero byte ends the list. A number follows a byte with its
 //! width; truth values, enumerations and single bytes have no width. The module `plist::encoding`
 //! describes the values that are not single numbers. libhdf5 encodes the same bytes in another
-//! order. The drivers, caches and callbacks of access lists, the shared messages of file creation
-//! lists, and prefixes are not encoded.
+//! order. Drivers, callbacks and cache images are not encoded.
 
 use std::sync::Arc;
 
@@ -94,7 +93,10 @@ fn encode_number(known: &Known, value: Vec<u8>) -> Outcome<Vec<u8>> {
 }
 
 /// Returns the encoding of a property list, with selections in the format `form`.
-fn encode(list: &PropertyList, form: SelectionFormat) -> Outcome<Vec<u8>> {
+///
+/// # Errors
+/// Fails if a property has no encoding.
+pub fn encode(list: &PropertyList, form: SelectionFormat) -> Outcome<Vec<u8>> {
     let class = list.class.library;
     let kind = KINDS.iter().find(|(_, other, _)| *other == class).map_or(0, |(kind, ..)| *kind);
     let mut bytes = vec![VERSION, kind];
@@ -108,7 +110,7 @@ fn encode(list: &PropertyList, form: SelectionFormat) -> Outcome<Vec<u8>> {
         let Ok(value) = known.get(&settings) else { continue };
         put(known.name, encode_number(known, value)?);
     }
-    for property in encoding::ALL {
+    for property in encoding::all() {
         let mut value = Vec::new();
         if (property.encode)(&settings, &mut value, form)? {
             put(property.name, value);
@@ -128,7 +130,10 @@ fn take_byte(bytes: &mut Stream) -> Outcome<u8> {
 }
 
 /// Decodes a property list from the caller's bytes.
-fn decode(bytes: &mut Stream) -> Outcome<PropertyList> {
+///
+/// # Errors
+/// Fails if the bytes are no encoding of a property list.
+pub fn decode(bytes: &mut Stream) -> Outcome<PropertyList> {
     let bad = |text: &'static str| Failure::new(codes::PLIST, codes::BADVALUE, text);
     if take_byte(bytes)? != VERSION {
         return Err(Failure::new(codes::PLIST, codes::VERSION, "unknown version of the encoding"));
@@ -148,7 +153,7 @@ fn decode(bytes: &mut Stream) -> Outcome<PropertyList> {
             continue;
         }
         let mut settings = list.settings.write();
-        if let Some(property) = encoding::ALL.iter().find(|property| property.name.as_bytes() == name) {
+        if let Some(property) = encoding::all().find(|property| property.name.as_bytes() == name) {
             (property.decode)(&mut settings, bytes)?;
             continue;
         }
@@ -290,7 +295,7 @@ mod tests {
             fill_time: 0,
             allocation_time: Some(1),
             external: vec![(b"ab.bin".to_vec(), 10, 200), (b"c.bin".to_vec(), 0, u64::MAX)],
-            object: ObjectCreate { attribute_order: 3, track_times: false, max_compact: 5, min_dense: 3 },
+            object: ObjectCreate { attribute_order: 3, track_times: false, max_compact: 5, min_dense: 3, ..Default::default() },
             ..Default::default()
         };
         round_trip(

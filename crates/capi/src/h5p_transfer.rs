@@ -233,17 +233,16 @@ export! {
         Ok(0)
     }
 
-    /// Stores 0 (no cause) in `no_selection_io_cause`, because this library has no selection I/O.
+    /// Stores in `no_selection_io_cause` the causes for which the last read or write with a
+    /// transfer list had no selection I/O.
     fn H5Pget_no_selection_io_cause(plist_id: hid_t, no_selection_io_cause: Out<u32>) -> herr_t {
-        transfer(plist_id)?;
-        no_selection_io_cause.put(0);
+        no_selection_io_cause.put(transfer(plist_id)?.no_selection_cause);
         Ok(0)
     }
 
-    /// Stores 0 in `actual_selection_io_mode`, because this library has no selection I/O.
+    /// Stores in `actual_selection_io_mode` the mode of the last read or write with a transfer list.
     fn H5Pget_actual_selection_io_mode(plist_id: hid_t, actual_selection_io_mode: Out<u32>) -> herr_t {
-        transfer(plist_id)?;
-        actual_selection_io_mode.put(0);
+        actual_selection_io_mode.put(transfer(plist_id)?.actual_io);
         Ok(0)
     }
 

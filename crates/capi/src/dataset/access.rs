@@ -3,10 +3,14 @@
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::Path;
+use std::sync::Arc;
 
-use hyperslab::VirtualView;
+use hyperslab::{Dataset, VirtualView};
 
+use crate::ctypes::IdKind;
+use crate::error::{Failure, Outcome, codes};
 use crate::file::Location;
+use crate::id::{self, Entry};
 use crate::plist::settings::DatasetAccess;
 
 /// The view of a virtual dataset that ends at the first missing element (`H5D_VDS_FIRST_MISSING`).
@@ -26,6 +30,29 @@ pub fn in_use(mut access: DatasetAccess, location: &Location) -> DatasetAccess {
         *folder = chosen.map(|name| without_origin(&name, location));
     }
     access
+}
+
+/// Checks that all open handles of a dataset take its external files from the same folder.
+///
+/// # Errors
+/// Fails if the dataset is open with another folder.
+pub fn check_folder(dataset: &Dataset, location: &Location, access: &DatasetAccess) -> Outcome<()> {
+    if dataset.external_files().is_empty() {
+        return Ok(());
+    }
+    let differs = id::list(IdKind::Dataset as std::ffi::c_int).into_iter().any(|(_, entry)| match entry {
+        Entry::Dataset(other) => {
+            Arc::ptr_eq(&other.location.shared, &location.shared)
+                && other.dataset.token() == dataset.token()
+                && other.access.external_prefix != access.external_prefix
+        }
+        _ => false,
+    });
+    if differs {
+        let text = "the dataset is open with another folder of external files";
+        return Err(Failure::new(codes::DATASET, codes::CANTOPENOBJ, text));
+    }
+    Ok(())
 }
 
 /// Converts the access properties of a dataset to the form of hyperslab. Relative folders are

@@ -297,6 +297,7 @@ pub fn handle(dataset: &Dataset, location: Location, access: DatasetAccess) -> D
         access,
         set_shape: Default::default(),
         chunks: Default::default(),
+        sieved: Default::default(),
     }
 }
 

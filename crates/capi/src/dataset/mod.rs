@@ -5,6 +5,7 @@ pub mod chunk_list;
 pub mod create;
 pub mod elements;
 pub mod scatter;
+pub mod selection_io;
 pub mod transfer;
 
 use std::sync::Arc;
@@ -34,6 +35,9 @@ pub struct DatasetHandle {
     pub set_shape: parking_lot::Mutex<Option<Dataset>>,
     /// The stored chunks, which calls for single chunks share.
     pub chunks: parking_lot::Mutex<chunk_list::ChunkList>,
+    /// True after a transfer of contiguous elements until a flush. The C library keeps such elements
+    /// in a sieve buffer.
+    pub sieved: std::sync::atomic::AtomicBool,
 }
 
 impl DatasetHandle {
@@ -49,6 +53,7 @@ impl DatasetHandle {
             access,
             set_shape: Default::default(),
             chunks: Default::default(),
+            sieved: Default::default(),
         })
     }
 }

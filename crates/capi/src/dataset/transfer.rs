@@ -5,6 +5,7 @@ use smallvec::smallvec;
 
 use super::DatasetHandle;
 use super::elements::{MemoryRuns, bytes, end, gather, range, runs, runs_in, scatter};
+use super::selection_io::{self, Direction};
 use crate::convert::heap::Heap;
 use crate::convert::{Rules, reclaim, references};
 use crate::ctypes::{H5S_ALL, H5S_BLOCK, hid_t};
@@ -114,23 +115,19 @@ pub fn read(
     }
     let size = memory.size as usize;
     let target = buffer.bytes(bytes(end(&plan.runs)?, size)?, "output buffer")?;
+    let failed = |outcome: Outcome<()>| outcome.because(codes::DATASET, codes::READERROR, NO_READ);
     if let Some((start, count)) = plan.one_run() {
         let target = target
             .get_mut(range(start, count, size)?)
             .ok_or_else(|| Failure::bad_value("the buffer is shorter than the selected elements"))?;
-        return read_packed(dataset, memory, &plan, &rules, target).because(
-            codes::DATASET,
-            codes::READERROR,
-            NO_READ,
-        );
+        failed(read_packed(dataset, memory, &plan, &rules, target))?;
+    } else {
+        let mut packed = gather(target, &plan.runs, size)?;
+        failed(read_packed(dataset, memory, &plan, &rules, &mut packed))?;
+        scatter(&packed, target, &plan.runs, size)?;
     }
-    let mut packed = gather(target, &plan.runs, size)?;
-    read_packed(dataset, memory, &plan, &rules, &mut packed).because(
-        codes::DATASET,
-        codes::READERROR,
-        NO_READ,
-    )?;
-    scatter(&packed, target, &plan.runs, size)
+    selection_io::note(dataset, &rules, &plan, memory, Direction::Read);
+    Ok(())
 }
 
 /// Reads the selected elements of a dataset into a buffer that contains only these elements,
@@ -242,6 +239,7 @@ pub fn write(
     };
     let written = write_packed(dataset, memory, &plan, &rules, elements);
     written.because(codes::DATASET, codes::WRITEERROR, NO_WRITE)?;
+    selection_io::note(dataset, &rules, &plan, memory, Direction::Write);
     if dataset.location.shared.user_driver.is_some() {
         // A flush makes a user's driver report its write errors to this call.
         dataset.location.shared.file.flush()?;

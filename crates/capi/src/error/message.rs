@@ -34,4 +34,6 @@ pub struct SavedStack {
     pub records: Mutex<Vec<Arc<super::stack::Record>>>,
     /// The failure callback that the program set for this stack.
     pub automatic: Mutex<super::automatic::Automatic>,
+    /// The number of pauses of the stack that have not ended.
+    pub pauses: Mutex<u32>,
 }

@@ -1,6 +1,6 @@
 //! The error stack of each thread, to which failed calls add records.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::ffi::{CString, c_uint};
 use std::sync::Arc;
 
@@ -33,6 +33,8 @@ pub struct Record {
 thread_local! {
     /// The error stack of the current thread: its error records, the innermost function first.
     static STACK: RefCell<Vec<Arc<Record>>> = const { RefCell::new(Vec::new()) };
+    /// The number of pauses of the thread's error stack that have not ended.
+    static PAUSES: Cell<u32> = const { Cell::new(0) };
 }
 
 /// Calls a function with the records of the thread's error stack. Functions that run at the exit of
@@ -57,8 +59,23 @@ pub fn clear() {
     with(Vec::clear);
 }
 
-/// Adds the error records of a failed call to the thread's error stack, the innermost first.
+/// Returns the number of pauses of the thread's error stack that have not ended.
+pub fn pauses() -> u32 {
+    PAUSES.get()
+}
+
+/// Sets the number of pauses of the thread's error stack. A paused stack gets no records of failed
+/// calls.
+pub fn set_pauses(pauses: u32) {
+    PAUSES.set(pauses);
+}
+
+/// Adds the error records of a failed call to the thread's error stack, the innermost first. Adds
+/// nothing to a paused stack.
 pub fn push(function: &str, failure: Failure) {
+    if pauses() > 0 {
+        return;
+    }
     for cause in failure.causes {
         add(Record {
             class: codes::ERR_CLS,

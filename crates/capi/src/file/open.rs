@@ -54,7 +54,7 @@ fn small(count: c_uint) -> Outcome<u16> {
 /// # Errors
 /// Fails if a property does not fit in the field of the file.
 pub fn group_options(create: &GroupCreate) -> Outcome<GroupOptions> {
-    let ObjectCreate { max_compact, min_dense, attribute_order, track_times } = create.object;
+    let ObjectCreate { max_compact, min_dense, attribute_order, track_times, .. } = create.object;
     let mut options = GroupOptions::new()
         .link_order(creation_order(create.link_order))
         .attribute_order(creation_order(attribute_order))

@@ -66,8 +66,13 @@ pub struct Structured {
     pub decode: fn(&mut Settings, &mut Stream) -> Outcome<()>,
 }
 
+/// Returns all properties with an encoding of several numbers.
+pub fn all() -> impl Iterator<Item = &'static Structured> {
+    ALL.iter().chain(super::encoding_access::ALL)
+}
+
 /// All creation properties with an encoding of several numbers.
-pub const ALL: &[Structured] = &[
+const ALL: &[Structured] = &[
     Structured { name: "layout", encode: encode_layout, decode: decode_layout },
     Structured { name: "efl", encode: encode_external, decode: decode_external },
     Structured { name: "fill_value", encode: encode_fill, decode: decode_fill },
@@ -120,11 +125,11 @@ fn object_mut(settings: &mut Settings) -> Outcome<&mut ObjectCreate> {
     }
 }
 
-fn misplaced() -> Failure {
+pub(super) fn misplaced() -> Failure {
     Failure::new(codes::PLIST, codes::BADVALUE, "the class of the list does not have the encoded property")
 }
 
-fn damaged(text: &'static str) -> Failure {
+pub(super) fn damaged(text: &'static str) -> Failure {
     Failure::new(codes::PLIST, codes::CANTDECODE, text)
 }
 
@@ -138,7 +143,7 @@ pub fn narrow<A, B: TryFrom<A>>(value: A) -> Outcome<B> {
 }
 
 /// Appends a number without its leading zero bytes, after a byte with its length.
-fn put_short(bytes: &mut Vec<u8>, value: u64) {
+pub(super) fn put_short(bytes: &mut Vec<u8>, value: u64) {
     let used = (1..8_u8).find(|used| value >> (8 * used) == 0).unwrap_or(8);
     bytes.push(used);
     bytes.extend(value.to_le_bytes().into_iter().take(used.into()));
@@ -149,19 +154,19 @@ pub fn take(stream: &mut Stream, count: usize) -> Outcome<Vec<u8>> {
     stream.take(count).ok_or_else(|| damaged("the encoding is too long"))
 }
 
-fn take_number<const N: usize>(stream: &mut Stream) -> Outcome<[u8; N]> {
+pub(super) fn take_number<const N: usize>(stream: &mut Stream) -> Outcome<[u8; N]> {
     take(stream, N)?.try_into().map_err(|_| damaged("a number is incomplete"))
 }
 
-fn take_u32(stream: &mut Stream) -> Outcome<u32> {
+pub(super) fn take_u32(stream: &mut Stream) -> Outcome<u32> {
     take_number(stream).map(u32::from_le_bytes)
 }
 
-fn take_byte(stream: &mut Stream) -> Outcome<u8> {
+pub(super) fn take_byte(stream: &mut Stream) -> Outcome<u8> {
     take_number(stream).map(|[byte]| byte)
 }
 
-fn take_short(stream: &mut Stream) -> Outcome<u64> {
+pub(super) fn take_short(stream: &mut Stream) -> Outcome<u64> {
     let used = usize::from(take_byte(stream)?);
     let mut all = [0; 8];
     let part = all.get_mut(..used).ok_or_else(|| damaged("a number has more than 8 bytes"))?;
@@ -317,10 +322,11 @@ fn decode_fill(settings: &mut Settings, stream: &mut Stream) -> Outcome<()> {
 }
 
 fn encode_filters(settings: &Settings, bytes: &mut Vec<u8>, _: SelectionFormat) -> Outcome<bool> {
-    let filters: &[FilterEntry] = match (dataset(settings), group(settings)) {
-        (Some(dataset), _) => &dataset.filters,
-        (None, Some(_)) => &[],
-        (None, None) => return Ok(false),
+    let filters: &[FilterEntry] = match settings {
+        Settings::DatasetCreate(dataset) => &dataset.filters,
+        Settings::ObjectCreate(object) => &object.filters,
+        _ if group(settings).is_some() => &[],
+        _ => return Ok(false),
     };
     bytes.push(UINT_BYTES);
     put_short(bytes, hyperslab_exact::to_u64(filters.len()));
@@ -345,10 +351,11 @@ fn decode_filters(settings: &mut Settings, stream: &mut Stream) -> Outcome<()> {
         return Err(damaged("the numbers of the filter pipeline do not have 4 bytes"));
     }
     let filters = (0..take_short(stream)?).map(|_| take_filter(stream)).collect::<Outcome<Vec<_>>>()?;
-    match dataset_mut(settings) {
-        Ok(dataset) => dataset.filters = filters,
-        Err(error) if !filters.is_empty() => return Err(error),
-        Err(_) => {}
+    match settings {
+        Settings::DatasetCreate(dataset) => dataset.filters = filters,
+        Settings::ObjectCreate(object) => object.filters = filters,
+        _ if !filters.is_empty() => return Err(misplaced()),
+        _ => {}
     }
     Ok(())
 }

@@ -4,6 +4,8 @@ pub mod callbacks;
 pub mod classes;
 pub mod driver_choice;
 pub mod encoding;
+mod encoding_access;
+mod encoding_cache;
 pub mod filter_entry;
 pub mod image;
 pub mod make;

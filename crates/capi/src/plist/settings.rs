@@ -45,11 +45,13 @@ pub struct ObjectCreate {
     pub attribute_order: c_uint,
     /// True if new object headers store times.
     pub track_times: bool,
+    /// The filters of a list for objects of any kind. Lists for datasets have their own filters.
+    pub filters: Vec<FilterEntry>,
 }
 
 impl Default for ObjectCreate {
     fn default() -> Self {
-        Self { max_compact: 8, min_dense: 6, attribute_order: 0, track_times: true }
+        Self { max_compact: 8, min_dense: 6, attribute_order: 0, track_times: true, filters: Vec::new() }
     }
 }
 

@@ -33,6 +33,10 @@ pub struct Transfer {
     /// The mode of selection I/O (`H5D_selection_io_mode_t`), which the library stores but does not
     /// use.
     pub selection_io: c_int,
+    /// The mode of the last read or write (`H5D_SCALAR_IO` or 0).
+    pub actual_io: u32,
+    /// The causes for the last read or write without selection I/O (`H5D_SEL_IO_*`).
+    pub no_selection_cause: u32,
     /// True if a write may change the program's buffer.
     pub modify_buffer: bool,
     /// The file selection that the dataspace argument `H5S_PLIST` stands for.
@@ -52,6 +56,8 @@ impl Default for Transfer {
             hyper_vector_size: 1024,
             transform: None,
             selection_io: 0,
+            actual_io: 0,
+            no_selection_cause: 0,
             modify_buffer: false,
             selection: None,
         }

@@ -191,8 +191,29 @@ impl NewDataset {
             NewLayout::External(pieces) if pieces.is_empty() => {
                 misuse("external storage requires at least one external file".into())
             }
+            NewLayout::External(pieces) => self.check_external(pieces),
             _ => Ok(()),
         }
+    }
+
+    /// Checks that the external files can hold the elements of the largest shape.
+    fn check_external(&self, pieces: &[ExternalPiece]) -> Result<()> {
+        let total = pieces.iter().try_fold(0_u64, |sum, piece| sum.checked_add(piece.size?));
+        let Some(total) = total else { return Ok(()) }; // The last file has no limit.
+        let size = u64::from(self.datatype.size);
+        let max = self.dataspace.max_dims();
+        let needed = max.iter().try_fold(size, |bytes, length| bytes.checked_mul((*length)?));
+        let needed = match self.dataspace {
+            Dataspace::Simple(_) => needed,
+            _ => Some(self.byte_count()?),
+        };
+        if needed.is_some_and(|needed| needed <= total) {
+            return Ok(());
+        }
+        let needed = needed.map_or("an unlimited number of".into(), |needed| needed.to_string());
+        Err(Error::Misuse(format!(
+            "the external files hold {total} bytes, but the dataset can have {needed} bytes"
+        )))
     }
 
     fn check_chunk(&self, chunk: &[u64], dims: &[u64]) -> Result<()> {

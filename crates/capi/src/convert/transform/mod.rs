@@ -12,6 +12,7 @@ use std::sync::Arc;
 use hyperslab::Datatype;
 use hyperslab::datatype::ByteOrder;
 
+use crate::convert::defaults;
 use crate::error::{Failure, Outcome, codes};
 use numbers::Number;
 
@@ -105,6 +106,7 @@ impl Transform {
             8 if is(Datatype::u64(order)) => self.apply_to::<u64, 8>(elements),
             4 if is(Datatype::f32(order)) => self.apply_to::<f32, 4>(elements),
             8 if is(Datatype::f64(order)) => self.apply_to::<f64, 8>(elements),
+            16 if is(Datatype::x87(16)) => self.apply_as_f64(datatype, elements),
             _ => {
                 let text = format!(
                     "could not find matching type: a data transform applies to native numbers, not to {datatype}"
@@ -112,6 +114,22 @@ impl Transform {
                 Err(Failure::new(codes::PLINE, codes::UNSUPPORTED, text))
             }
         }
+    }
+
+    /// Applies the expression to floating-point numbers that Rust has no type for, with the precision
+    /// of `f64`.
+    fn apply_as_f64(&self, datatype: &Datatype, elements: &mut [u8]) -> Outcome<()> {
+        let (f64, size) = (Datatype::f64(ByteOrder::NATIVE), datatype.size as usize);
+        let (to, from) = (defaults().plan(datatype, &f64)?, defaults().plan(&f64, datatype)?);
+        let mut numbers = [0; 8 * STEP];
+        for step in elements.chunks_mut(size * STEP) {
+            let count = step.len() / size;
+            let Some(numbers) = numbers.get_mut(..8 * count) else { break };
+            to.convert(step, numbers, count)?;
+            self.apply_to::<f64, 8>(numbers)?;
+            from.convert(numbers, step, count)?;
+        }
+        Ok(())
     }
 
     /// Applies the expression to numbers of the type `T` with `SIZE` bytes each.
