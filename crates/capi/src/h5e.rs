@@ -66,8 +66,10 @@ const DOWNWARD: c_int = 1;
 /// The number of the type of major error messages (`H5E_MAJOR`).
 const MAJOR: c_int = 0;
 
-/// Returns the error stack to which an identifier refers.
+/// Returns the error stack to which an identifier refers. Clears the thread's error stack, as every
+/// function that does not use the thread's stack does.
 fn saved(id: hid_t) -> Outcome<Arc<SavedStack>> {
+    stack::clear();
     match id::find(id) {
         Some(Entry::ErrorStack(stack)) => Ok(stack),
         _ => Err(Failure::bad_type("not an error stack")),
