@@ -30,8 +30,8 @@ unsafe extern "C" fn push(fixed: *const Fixed, list: *mut c_void) -> herr_t {
     let fixed = unsafe { &*fixed };
     let mut buffer = vec![0; TEXT_BYTES];
     if !fixed.format.is_null() {
-        // SAFETY: the assembly function below passes an argument list of this size. A copy of a list
-        // is a list (`va_copy`).
+        // SAFETY: the assembly function below passes an argument list of this size. A copy of a
+        // list is a list (`va_copy`).
         let mut copy = unsafe { *list.cast::<ArgumentList>() };
         // SAFETY: the buffer has the stated size, and the caller of `H5Epush2` promises that the
         // arguments match the format.
@@ -39,7 +39,7 @@ unsafe extern "C" fn push(fixed: *const Fixed, list: *mut c_void) -> herr_t {
         if let Ok(length) = usize::try_from(length)
             && length >= buffer.len()
         {
-            buffer = vec![0; length.saturating_add(1)]; // A length is less than 2^31.
+            buffer = vec![0; length + 1]; // A length is less than 2^31.
             // SAFETY: as above, with the copy of the list.
             unsafe { vsnprintf(buffer.as_mut_ptr(), buffer.len(), fixed.format, (&raw mut copy).cast()) };
         }

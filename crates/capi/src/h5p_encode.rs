@@ -295,7 +295,13 @@ mod tests {
             fill_time: 0,
             allocation_time: Some(1),
             external: vec![(b"ab.bin".to_vec(), 10, 200), (b"c.bin".to_vec(), 0, u64::MAX)],
-            object: ObjectCreate { attribute_order: 3, track_times: false, max_compact: 5, min_dense: 3, ..Default::default() },
+            object: ObjectCreate {
+                attribute_order: 3,
+                track_times: false,
+                max_compact: 5,
+                min_dense: 3,
+                ..Default::default()
+            },
             ..Default::default()
         };
         round_trip(

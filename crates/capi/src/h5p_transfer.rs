@@ -240,7 +240,8 @@ export! {
         Ok(0)
     }
 
-    /// Stores in `actual_selection_io_mode` the mode of the last read or write with a transfer list.
+    /// Stores in `actual_selection_io_mode` the mode of the last read or write with a transfer
+    /// list.
     fn H5Pget_actual_selection_io_mode(plist_id: hid_t, actual_selection_io_mode: Out<u32>) -> herr_t {
         actual_selection_io_mode.put(transfer(plist_id)?.actual_io);
         Ok(0)

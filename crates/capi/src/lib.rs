@@ -31,6 +31,7 @@ pub mod h5d;
 pub mod h5d_chunks;
 pub mod h5d_sparse;
 pub mod h5e;
+pub mod h5e_pause;
 pub mod h5es;
 pub mod h5f;
 pub mod h5f_cache;

@@ -276,9 +276,9 @@ impl File {
     /// ```
     ///
     /// # Errors
-    /// Returns [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) if the file has settings of
-    /// its file space, and [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the file is open for
-    /// reading only.
+    /// Returns [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) if the file has settings
+    /// of its file space, and [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the file is open
+    /// for reading only.
     pub fn use_old_superblock(&self) -> Result<()> {
         let file = self.root().file();
         let mut edit = file.edit_deferred()?;

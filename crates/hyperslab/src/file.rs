@@ -58,8 +58,8 @@ impl File {
         FileInfo::of(&self.root.file().container)
     }
 
-    /// Returns the sizes of metadata that belongs to the file itself and to no object, in bytes: the
-    /// superblock extension, the shared messages and the stored free-space managers.
+    /// Returns the sizes of metadata that belongs to the file itself and to no object, in bytes:
+    /// the superblock extension, the shared messages and the stored free-space managers.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");

@@ -35,8 +35,8 @@ pub struct DatasetHandle {
     pub set_shape: parking_lot::Mutex<Option<Dataset>>,
     /// The stored chunks, which calls for single chunks share.
     pub chunks: parking_lot::Mutex<chunk_list::ChunkList>,
-    /// True after a transfer of contiguous elements until a flush. The C library keeps such elements
-    /// in a sieve buffer.
+    /// True after a transfer of contiguous elements until a flush. The C library keeps such
+    /// elements in a sieve buffer.
     pub sieved: std::sync::atomic::AtomicBool,
 }
 

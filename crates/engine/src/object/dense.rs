@@ -18,11 +18,10 @@ use hyperslab_format::message::{
 
 use super::container::Container;
 use super::deferred::{Deferred, DeferredMessage};
-use super::metadata_sizes::IndexBytes;
 use crate::error::{Error, Result};
 use crate::index::btree_v2::{BTreeV2, BTreeV2Creation};
 use crate::index::fractal_heap::{FractalHeap, FractalHeapCreation};
-use crate::store::{Bytes, Edit, Store, at};
+use crate::store::{Bytes, Edit, at};
 
 /// Name of the dense storage structure in internal errors.
 const NAME: &str = "dense storage";
@@ -389,15 +388,6 @@ impl Dense {
             Ok(std::ops::ControlFlow::Continue(()))
         })?;
         Ok(entries)
-    }
-
-    /// Returns the sizes of the fractal heap and the B-tree indexes of dense storage.
-    pub(super) fn bytes(&self, store: &Store) -> Result<IndexBytes> {
-        let mut index = BTreeV2::open(store, self.names)?.bytes(store)?;
-        if let Some(order) = self.order {
-            index += BTreeV2::open(store, order)?.bytes(store)?;
-        }
-        Ok(IndexBytes { index, heap: FractalHeap::open(store, self.heap)?.bytes(store)? })
     }
 
     /// Frees the fractal heap and the B-tree indexes of dense storage.

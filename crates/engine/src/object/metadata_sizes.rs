@@ -1,9 +1,14 @@
 //! Sizes of the metadata of an object: its header, and the heaps of its message bodies.
 
+use std::ops::ControlFlow;
+
 use hyperslab_exact::to_u64;
+use hyperslab_format::btree_v1::BTreeV1Node;
+use hyperslab_format::codec::Structure as _;
 use hyperslab_format::global_heap::GlobalHeapId;
-use hyperslab_format::message::{AttributeInfo, Layout, MessageFlags, MessageType};
+use hyperslab_format::message::{AttributeInfo, Layout, MessageFlags, MessageType, SymbolTable};
 use hyperslab_format::object_header::{ContinuationBlock, HeaderFlags, PrefixV1};
+use hyperslab_format::symbol_table_node::SymbolTableNode;
 
 use super::container::Container;
 use super::dataset::DatasetDescription;
@@ -12,6 +17,11 @@ use super::group::GroupStorage;
 use super::header::{ObjectHeader, Prefix};
 use super::{message, symbol_table};
 use crate::error::{Error, Result};
+use crate::index::btree_v1;
+use crate::index::btree_v2::BTreeV2;
+use crate::index::fractal_heap::FractalHeap;
+use crate::index::local_heap::LocalHeap;
+use crate::store::Store;
 
 /// The size in bytes of the checksum of a version 2 object header.
 const CHECKSUM_BYTES: usize = 4;
@@ -93,10 +103,35 @@ pub struct IndexBytes {
 /// Returns read errors.
 pub fn link_bytes(container: &Container, header: &ObjectHeader) -> Result<IndexBytes> {
     match GroupStorage::of(container, header)? {
-        GroupStorage::SymbolTable(table) => symbol_table::bytes(container, &table),
+        GroupStorage::SymbolTable(table) => symbol_table_bytes(container, &table),
         GroupStorage::Compact(_) => Ok(IndexBytes::default()),
-        GroupStorage::Dense(info) => Dense::from(&info).bytes(&container.store),
+        GroupStorage::Dense(info) => dense_bytes(&container.store, Dense::from(&info)),
     }
+}
+
+/// Returns the sizes of a group's symbol table: the B-tree with the symbol table nodes, and the
+/// local heap.
+fn symbol_table_bytes(container: &Container, table: &SymbolTable) -> Result<IndexBytes> {
+    let (tree, leaf) = (symbol_table::tree_context(container), symbol_table::node_context(container));
+    let (node_bytes, leaf_bytes) = (to_u64(BTreeV1Node::size(&tree)), to_u64(SymbolTableNode::size(&leaf)));
+    let mut index = 0;
+    btree_v1::walk_nodes(&container.store, table.btree, &tree, &mut |_, node| {
+        index += node_bytes;
+        if node.level == 0 {
+            index += to_u64(node.children.len()) * leaf_bytes;
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(IndexBytes { index, heap: LocalHeap::load(&container.store, table.heap)?.bytes(&container.store) })
+}
+
+/// Returns the sizes of the fractal heap and the B-tree indexes of dense storage.
+fn dense_bytes(store: &Store, dense: Dense) -> Result<IndexBytes> {
+    let mut index = BTreeV2::open(store, dense.names)?.bytes(store)?;
+    if let Some(order) = dense.order {
+        index += BTreeV2::open(store, order)?.bytes(store)?;
+    }
+    Ok(IndexBytes { index, heap: FractalHeap::open(store, dense.heap)?.bytes(store)? })
 }
 
 /// Returns the sizes of the indexes and the heap of an object's attributes.
@@ -105,7 +140,7 @@ pub fn link_bytes(container: &Container, header: &ObjectHeader) -> Result<IndexB
 /// Returns read errors.
 pub fn attribute_bytes(container: &Container, header: &ObjectHeader) -> Result<IndexBytes> {
     match message::find::<AttributeInfo>(container, header)? {
-        Some(info) if info.is_dense() => Dense::from(&info).bytes(&container.store),
+        Some(info) if info.is_dense() => dense_bytes(&container.store, Dense::from(&info)),
         _ => Ok(IndexBytes::default()),
     }
 }

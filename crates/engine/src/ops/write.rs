@@ -181,8 +181,8 @@ impl OpenFile {
     /// Changes a dataset to the oldest form of its layout message and its chunk index.
     ///
     /// # Errors
-    /// Returns [`Error::Unsupported`](crate::Error::Unsupported) if the old form does not exist, and
-    /// [`Error::Misuse`](crate::Error::Misuse) in a file with SWMR readers.
+    /// Returns [`Error::Unsupported`](crate::Error::Unsupported) if the old form does not exist,
+    /// and [`Error::Misuse`](crate::Error::Misuse) in a file with SWMR readers.
     pub fn use_old_layout(&self, edit: &mut Edit<'_>, dataset: Address) -> Result<()> {
         edit.store().check_not_swmr_writer("the format of a dataset cannot change")?;
         self.flush_dataset(edit, Some(dataset))?;

@@ -179,9 +179,9 @@ impl Dataset {
         self.change(|edit| file.resize_dataset(edit, self.object.address(), dims))
     }
 
-    /// Changes the dataset to the form that HDF5 1.8 and older can read: a layout message of version
-    /// 3, and a version 1 B-tree as the chunk index. The elements and the chunks stay as they are.
-    /// Other parts of the object header keep their form.
+    /// Changes the dataset to the form that HDF5 1.8 and older can read: a layout message of
+    /// version 3, and a version 1 B-tree as the chunk index. The elements and the chunks stay as
+    /// they are. Other parts of the object header keep their form.
     ///
     /// ```
     /// use hyperslab::{ChunkIndexKind, Dataset, FileOptions, Layout, LibraryVersion, LibverBounds};
@@ -202,8 +202,8 @@ impl Dataset {
     /// # Errors
     /// Returns [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) for virtual and sparse
     /// datasets and for datasets that leave the chunks at their edges unfiltered. Returns
-    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if a stored chunk has 4 GiB or more, or if the
-    /// file is open for reading only.
+    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if a stored chunk has 4 GiB or more, or if
+    /// the file is open for reading only.
     pub fn use_old_layout(&self) -> Result<()> {
         let file = self.object.file();
         self.change(|edit| file.use_old_layout(edit, self.object.address()))

@@ -80,6 +80,7 @@ const OPS: &Order = &Order {
     folder: "crates/engine/src/ops",
     levels: &[
         &["names", "settings", "dataset_access", "chunk_forms"],
+        &["metadata_bytes"],
         &["raw_files"],
         &["members", "dataset_writer"],
         &["extension", "writer_table"],

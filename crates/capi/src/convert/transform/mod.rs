@@ -116,8 +116,8 @@ impl Transform {
         }
     }
 
-    /// Applies the expression to floating-point numbers that Rust has no type for, with the precision
-    /// of `f64`.
+    /// Applies the expression to floating-point numbers that Rust has no type for, with the
+    /// precision of `f64`.
     fn apply_as_f64(&self, datatype: &Datatype, elements: &mut [u8]) -> Outcome<()> {
         let (f64, size) = (Datatype::f64(ByteOrder::NATIVE), datatype.size as usize);
         let (to, from) = (defaults().plan(datatype, &f64)?, defaults().plan(&f64, datatype)?);

@@ -55,7 +55,7 @@ impl Parser<'_> {
 
     /// Skips `count` bytes.
     fn skip(&mut self, count: usize) {
-        self.rest = self.rest.get(count..).unwrap_or_default(); // The end of the text.
+        self.rest = self.rest.get(count..).unwrap_or(&[]); // The end of the text.
     }
 
     /// Reads terms that `+` and `-` join.

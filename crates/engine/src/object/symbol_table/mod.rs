@@ -12,7 +12,6 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use hyperslab_datatype::CharacterSet;
-use hyperslab_exact::to_u64;
 use hyperslab_format::btree_v1::{BTreeV1Context, BTreeV1Keys, BTreeV1Kind, BTreeV1Node};
 use hyperslab_format::codec::Structure as _;
 use hyperslab_format::message::SymbolTable;
@@ -25,7 +24,6 @@ pub(super) use remove::{delete, remove};
 
 use super::container::Container;
 use super::link::{Link, LinkView, TargetView};
-use super::metadata_sizes::IndexBytes;
 use crate::error::{Error, Result};
 use crate::index::btree_v1;
 use crate::index::local_heap::LocalHeap;
@@ -150,23 +148,8 @@ fn view<'h>(heap: &'h LocalHeap, entry: &SymbolTableEntry) -> Result<LinkView<'h
     })
 }
 
-/// Returns the sizes of a group's symbol table: the B-tree with the symbol table nodes, and the local
-/// heap.
-pub(super) fn bytes(container: &Container, table: &SymbolTable) -> Result<IndexBytes> {
-    let (tree, leaf) = (tree_context(container), node_context(container));
-    let (node_bytes, leaf_bytes) = (to_u64(BTreeV1Node::size(&tree)), to_u64(SymbolTableNode::size(&leaf)));
-    let mut index = 0;
-    btree_v1::walk_nodes(&container.store, table.btree, &tree, &mut |_, node| {
-        index += node_bytes;
-        if node.level == 0 {
-            index += to_u64(node.children.len()) * leaf_bytes;
-        }
-        Ok(ControlFlow::Continue(()))
-    })?;
-    Ok(IndexBytes { index, heap: LocalHeap::load(&container.store, table.heap)?.bytes(&container.store) })
-}
-
-fn tree_context(container: &Container) -> BTreeV1Context {
+/// Returns the context of the nodes of a group's B-tree.
+pub(super) fn tree_context(container: &Container) -> BTreeV1Context {
     BTreeV1Context {
         params: container.params(),
         kind: BTreeV1Kind::Group,
@@ -174,6 +157,7 @@ fn tree_context(container: &Container) -> BTreeV1Context {
     }
 }
 
-fn node_context(container: &Container) -> SymbolTableNodeContext {
+/// Returns the context of symbol table nodes.
+pub(super) fn node_context(container: &Container) -> SymbolTableNodeContext {
     SymbolTableNodeContext { params: container.params(), leaf_k: container.settings.group_leaf_k }
 }

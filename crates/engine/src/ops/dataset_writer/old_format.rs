@@ -20,8 +20,8 @@ impl DatasetWriter {
     /// B-tree. The chunks keep their addresses.
     ///
     /// # Errors
-    /// Returns [`Error::Unsupported`] for virtual datasets and structured chunks, and if the dataset
-    /// leaves chunks at its edges unfiltered: the old form does not exist. Returns
+    /// Returns [`Error::Unsupported`] for virtual datasets and structured chunks, and if the
+    /// dataset leaves chunks at its edges unfiltered: the old form does not exist. Returns
     /// [`Error::Misuse`] if a chunk is too large for a version 1 B-tree.
     pub(crate) fn use_old_format(&mut self, file: WriterContext<'_>, edit: &mut Edit<'_>) -> Result<()> {
         self.flush(file, edit)?;
