@@ -51,16 +51,17 @@ fn check(shared: &Shared, request: &Request) -> Result<Option<HeaderValue>, Box<
         return Err(refuse(StatusCode::FORBIDDEN, "the request comes from a page of another site"));
     }
     let Some(token) = &shared.options.token else { return Ok(None) };
-    let in_query = query_token(request).is_some_and(|text| token.is(text));
+    let is_page = request.uri().path() == "/";
+    let in_query =
+        query_token(request).is_some_and(|text| token.is(text) || is_page && shared.opens_once(text));
     let in_headers = cookies(headers, &shared.cookie).any(|text| token.is(text))
         || bearer(headers).is_some_and(|text| token.is(text));
     if !in_query && !in_headers {
         let message = "the token is missing: open the address that `hyperslab serve` printed";
         return Err(refuse(StatusCode::UNAUTHORIZED, message));
     }
-    let is_page = in_query && request.uri().path() == "/";
     let cookie = format!("{}={}; Path=/; HttpOnly; SameSite=Strict", shared.cookie, token.text());
-    Ok(HeaderValue::from_str(&cookie).ok().filter(|_| is_page))
+    Ok(HeaderValue::from_str(&cookie).ok().filter(|_| is_page && in_query))
 }
 
 /// Returns true if a page of another site sent the request, and this site is not allowed. A

@@ -9,7 +9,7 @@ mod token;
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::Router;
@@ -94,6 +94,8 @@ struct Shared {
     cookie: String,
     policy: HeaderValue,
     requests: Arc<Semaphore>,
+    /// The token that opens the page once; see [`Server::opening_url`].
+    once: Mutex<Option<Token>>,
 }
 
 impl Server {
@@ -111,6 +113,7 @@ impl Server {
             cookie: format!("hyperslab-{}", address.port()),
             policy: policy.map_err(io::Error::other)?,
             requests: Arc::new(Semaphore::new(options.requests.max(1))),
+            once: Mutex::new(None),
             options,
             disk,
         };
@@ -131,6 +134,26 @@ impl Server {
     /// # Errors
     /// Returns an error of the operating system.
     pub fn url(&self) -> io::Result<String> {
+        self.url_with(self.shared.options.token.as_ref())
+    }
+
+    /// Returns the address of the page with a token that is valid for one request. Other users of
+    /// this machine see the arguments of a browser that is started, and so must not find the token
+    /// of the server in them.
+    ///
+    /// # Errors
+    /// Returns an error of the operating system.
+    pub fn opening_url(&self) -> io::Result<String> {
+        if self.shared.options.token.is_none() {
+            return self.url();
+        }
+        let token = Token::random()?;
+        let url = self.url_with(Some(&token))?;
+        *self.shared.once.lock().unwrap_or_else(PoisonError::into_inner) = Some(token);
+        Ok(url)
+    }
+
+    fn url_with(&self, token: Option<&Token>) -> io::Result<String> {
         let mut address = self.address()?;
         if address.ip().is_unspecified() {
             address.set_ip(IpAddr::V4(Ipv4Addr::LOCALHOST));
@@ -139,7 +162,7 @@ impl Server {
             percent_encoding::utf8_percent_encode(text, percent_encoding::NON_ALPHANUMERIC).to_string()
         };
         let file = self.shared.disk.only_file().map(|file| format!("file={}", encoded(file)));
-        let token = self.shared.options.token.as_ref().map(|token| format!("token={}", token.text()));
+        let token = token.map(|token| format!("token={}", token.text()));
         let query: Vec<String> = file.into_iter().chain(token).collect();
         let mark = if query.is_empty() { "" } else { "?" };
         Ok(format!("http://{address}/{mark}{}", query.join("&")))
@@ -179,6 +202,14 @@ impl Server {
                 drop(permit);
             });
         }
+    }
+}
+
+impl Shared {
+    /// Returns true if a text is the token that opens the page once. Then it is no longer valid.
+    fn opens_once(&self, text: &str) -> bool {
+        let mut once = self.once.lock().unwrap_or_else(PoisonError::into_inner);
+        once.take_if(|token| token.is(text)).is_some()
     }
 }
 
