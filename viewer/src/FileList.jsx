@@ -70,7 +70,9 @@ export function FileList({ api, folder }) {
           <thead>
             <tr>
               <th scope="col">Name</th>
-              <th scope="col">Size</th>
+              <th scope="col" className="number">
+                Size
+              </th>
               <th scope="col">Modified</th>
             </tr>
           </thead>

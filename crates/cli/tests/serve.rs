@@ -1,4 +1,5 @@
 //! `hyperslab serve` and `hyperslab view`.
+#![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -74,5 +75,7 @@ fn wrong_arguments_have_clear_errors() {
     assert!(refused(&["serve", ".", "--token", "short"]).contains("at least 16"));
     assert!(refused(&["view", "."]).contains("`hyperslab serve` shows folders"));
     assert!(refused(&["serve", "https://me:secret@host/a.h5"]).contains("`https://host/a.h5` is a URL"));
-    assert!(refused(&["serve", ".", "--bind", "203.0.113.1"]).contains("cannot bind the server to 203.0.113.1"));
+    assert!(
+        refused(&["serve", ".", "--bind", "203.0.113.1"]).contains("cannot bind the server to 203.0.113.1")
+    );
 }

@@ -72,18 +72,10 @@ impl Disk {
     ///
     /// # Errors
     /// Returns an error if a path does not exist.
-    pub fn new(
-        paths: &[PathBuf],
-        limits: Limits,
-        cache_bytes: u64,
-        follow: bool,
-    ) -> std::io::Result<Self> {
+    pub fn new(paths: &[PathBuf], limits: Limits, cache_bytes: u64, follow: bool) -> std::io::Result<Self> {
         let share = cache_bytes / hyperslab_exact::to_u64(MAX_OPEN);
-        let options = OpenOptions::new()
-            .limits(limits)
-            .locking(FileLocking::Off)
-            .chunk_cache(share)
-            .swmr_read(follow);
+        let options =
+            OpenOptions::new().limits(limits).locking(FileLocking::Off).chunk_cache(share).swmr_read(follow);
         let roots = Arc::new(Roots::new(paths)?);
         Ok(Self { roots, options, follow, open: Mutex::default() })
     }
@@ -191,17 +183,15 @@ impl Library for Disk {
 
     fn list(&self, folder: &str) -> Result<Vec<Entry>, Failure> {
         let folder = folder.trim_matches('/');
-        let mut entries = Vec::new();
-        let paths: Vec<PathBuf> = match self.roots.names().filter(|_| folder.is_empty()) {
-            Some(names) => names.map(PathBuf::from).collect(),
-            None => {
-                let path = self.roots.resolve(folder).filter(|path| path.is_dir());
-                let path = path.ok_or_else(|| Failure::not_found("Folder not found!"))?;
-                let entries = path.read_dir().map_err(|error| io_failure(&error))?;
-                entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).take(MAX_ENTRIES).collect()
-            }
+        let paths: Vec<PathBuf> = if let Some(names) = self.roots.names().filter(|_| folder.is_empty()) {
+            names.map(PathBuf::from).collect()
+        } else {
+            let path = self.roots.resolve(folder).filter(|path| path.is_dir());
+            let path = path.ok_or_else(|| Failure::not_found("Folder not found!"))?;
+            let entries = path.read_dir().map_err(|error| io_failure(&error))?;
+            entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).take(MAX_ENTRIES).collect()
         };
-        entries.extend(paths.iter().filter_map(|path| self.entry(folder, path)));
+        let mut entries: Vec<Entry> = paths.iter().filter_map(|path| self.entry(folder, path)).collect();
         entries.sort_by(|one, two| (one.size.is_some(), &one.name).cmp(&(two.size.is_some(), &two.name)));
         Ok(entries)
     }

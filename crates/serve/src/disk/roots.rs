@@ -87,9 +87,9 @@ impl Roots {
     /// Returns a text in which the paths of the folders around the roots are missing.
     pub(crate) fn without_paths(&self, text: &str) -> String {
         let folders = self.roots.iter().filter_map(|root| root.path.parent()?.to_str());
-        folders.filter(|folder| folder.len() > 1).fold(text.to_owned(), |text, folder| {
-            text.replace(&format!("{folder}/"), "")
-        })
+        folders
+            .filter(|folder| folder.len() > 1)
+            .fold(text.to_owned(), |text, folder| text.replace(&format!("{folder}/"), ""))
     }
 }
 
@@ -117,7 +117,9 @@ mod tests {
         assert_eq!(roots.resolve("sub/a.h5"), Some(real.join("sub/a.h5")));
         assert_eq!(roots.resolve("/sub//./a.h5"), Some(real.join("sub/a.h5")));
         let absolute = outside.join("b.h5").to_str().unwrap().to_owned();
-        for name in ["../out/b.h5", "sub/../../out/b.h5", "..", &absolute, "sub\\a.h5", "a\0.h5", "c:a", "none"] {
+        for name in
+            ["../out/b.h5", "sub/../../out/b.h5", "..", &absolute, "sub\\a.h5", "a\0.h5", "c:a", "none"]
+        {
             assert_eq!(roots.resolve(name), None, "{name}");
         }
         #[cfg(unix)]

@@ -46,6 +46,8 @@ pub(super) enum Entity {
         file: Vec<u8>,
         path: Vec<u8>,
     },
+    /// A link of a user-defined class.
+    Other,
 }
 
 impl Entity {
@@ -55,14 +57,16 @@ impl Entity {
             Self::Group(group) => Some(group),
             Self::Dataset(dataset) => Some(dataset),
             Self::Datatype(datatype) => Some(datatype),
-            Self::Soft(_) | Self::External { .. } => None,
+            Self::Soft(_) | Self::External { .. } | Self::Other => None,
         }
     }
 
     fn of(object: Object) -> Result<Self, Error> {
         match object.kind() {
             Some(ObjectKind::Group) => object.into_group().map(Self::Group),
-            Some(ObjectKind::Dataset) => object.into_dataset().map(|dataset| Self::Dataset(Box::new(dataset))),
+            Some(ObjectKind::Dataset) => {
+                object.into_dataset().map(|dataset| Self::Dataset(Box::new(dataset)))
+            }
             Some(ObjectKind::Datatype) => object.into_datatype().map(Self::Datatype),
             _ => Err(Error::unsupported("an object of an unknown kind")),
         }
@@ -104,13 +108,14 @@ pub(super) fn follow(group: &Group, link: &Link, links: Links, path: &str) -> Re
         LinkTarget::Hard(token) => return Ok(Entity::of(group.object_at(*token)?)?),
         LinkTarget::Soft(target) => Entity::Soft(target.clone()),
         LinkTarget::External { file, path } => Entity::External { file: file.clone(), path: path.clone() },
-        _ => return Err(Failure::refused(format!("{path} is a link of a user-defined class"))),
+        _ => return Ok(Entity::Other),
     };
     if links == Links::None {
         return Ok(unfollowed);
     }
     let found = std::str::from_utf8(&link.name).map_err(|_| "a name that is not UTF-8".to_owned());
-    let found = found.and_then(|name| group.object(name).and_then(Entity::of).map_err(|error| error.to_string()));
+    let found =
+        found.and_then(|name| group.object(name).and_then(Entity::of).map_err(|error| error.to_string()));
     match found {
         Ok(entity) => Ok(entity),
         Err(_) if links == Links::OnlyValid => Ok(unfollowed),

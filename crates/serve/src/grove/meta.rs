@@ -36,6 +36,7 @@ fn describe_entity(entity: &Entity, name: &str, with_children: bool) -> Result<V
         Entity::Datatype(_) => "datatype",
         Entity::Soft(_) => "soft_link",
         Entity::External { .. } => "external_link",
+        Entity::Other => "other",
     };
     metadata.insert("kind".into(), json!(kind));
     metadata.insert("name".into(), json!(name));
@@ -50,7 +51,7 @@ fn describe_entity(entity: &Entity, name: &str, with_children: bool) -> Result<V
             metadata.insert("target_file".into(), text(file));
             metadata.insert("target_path".into(), text(path));
         }
-        Entity::Group(_) => {}
+        Entity::Group(_) | Entity::Other => {}
     }
     Ok(Value::Object(metadata))
 }
@@ -110,9 +111,7 @@ fn filters(dataset: &Dataset) -> Value {
     if filters.is_empty() {
         return Value::Null;
     }
-    let filter = |filter: &hyperslab::FilterInfo| {
-        json!({ "id": filter.id, "name": filter.name.as_deref().unwrap_or(known_name(filter.id)) })
-    };
+    let filter = |filter: &hyperslab::FilterInfo| json!({ "id": filter.id, "name": filter.name.as_deref().unwrap_or(known_name(filter.id)) });
     Value::Array(filters.iter().map(filter).collect())
 }
 

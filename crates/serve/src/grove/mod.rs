@@ -78,12 +78,7 @@ pub fn answer(library: &dyn Library, path: &str, query: &str, limits: &AnswerLim
     respond(library, path, query, limits).unwrap_or_else(Answer::from)
 }
 
-fn respond(
-    library: &dyn Library,
-    path: &str,
-    query: &str,
-    limits: &AnswerLimits,
-) -> Result<Answer, Failure> {
+fn respond(library: &dyn Library, path: &str, query: &str, limits: &AnswerLimits) -> Result<Answer, Failure> {
     if matches!(path, "" | "/") {
         return Ok(Answer::bytes("text/plain; charset=utf-8", b"ok".to_vec()));
     }

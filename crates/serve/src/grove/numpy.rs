@@ -1,9 +1,7 @@
 //! The dtypes of NumPy that h5py has for HDF5 datatypes, and elements in the form of these dtypes.
 
 use hyperslab::datatype::convert::Conversion;
-use hyperslab::datatype::{
-    ByteOrder, FixedPoint, FloatOrder, FloatingPoint, Member, Padding, StringPadding, VariableLengthKind,
-};
+use hyperslab::datatype::{ByteOrder, FixedPoint, FloatOrder, FloatingPoint, Member, Padding, StringPadding};
 use hyperslab::{CharacterSet, Datatype, DatatypeClass};
 use serde_json::{Map, Value};
 
@@ -13,18 +11,42 @@ use super::Failure;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Dtype {
     Bool,
-    Integer { signed: bool, bytes: u16, order: ByteOrder },
-    Float { bytes: u16, order: ByteOrder },
+    Integer {
+        signed: bool,
+        bytes: u16,
+        order: ByteOrder,
+    },
+    Float {
+        bytes: u16,
+        order: ByteOrder,
+    },
     /// Complex numbers, with the size of one part.
-    Complex { part: u16, order: ByteOrder },
-    Text { bytes: u32, charset: CharacterSet },
-    Opaque { bytes: u32 },
+    Complex {
+        part: u16,
+        order: ByteOrder,
+    },
+    Text {
+        bytes: u32,
+        charset: CharacterSet,
+    },
+    Opaque {
+        bytes: u32,
+    },
     /// A dtype that the tag of opaque data names.
-    Tagged { name: String, bytes: u32 },
+    Tagged {
+        name: String,
+        bytes: u32,
+    },
     /// Python objects: variable-length data and references.
     Object,
-    Compound { members: Vec<(String, u32, Dtype)>, bytes: u32 },
-    Array { dims: Vec<u32>, base: Box<Dtype> },
+    Compound {
+        members: Vec<(String, u32, Dtype)>,
+        bytes: u32,
+    },
+    Array {
+        dims: Vec<u32>,
+        base: Box<Dtype>,
+    },
 }
 
 impl Dtype {
@@ -78,7 +100,9 @@ impl Dtype {
             | Self::Compound { bytes, .. } => *bytes,
             Self::Object => 8,
             // Only shown: an array that is too large cannot be read.
-            Self::Array { dims, base } => dims.iter().fold(base.bytes(), |size, dim| size.saturating_mul(*dim)),
+            Self::Array { dims, base } => {
+                dims.iter().fold(base.bytes(), |size, dim| size.saturating_mul(*dim))
+            }
         }
     }
 
@@ -141,7 +165,9 @@ impl Dtype {
             Self::Integer { signed, bytes, order } => Datatype::integer(*bytes, *signed, *order),
             Self::Float { bytes, order } => float_datatype(*bytes, *order),
             Self::Complex { part, order } => Datatype::complex_compound(float_datatype(*part, *order)),
-            Self::Text { bytes, charset } => Datatype::fixed_string(*bytes, StringPadding::NullPadded, *charset),
+            Self::Text { bytes, charset } => {
+                Datatype::fixed_string(*bytes, StringPadding::NullPadded, *charset)
+            }
             Self::Opaque { bytes } | Self::Tagged { bytes, .. } => Datatype::opaque(*bytes, ""),
             Self::Object => return None,
             Self::Compound { members, bytes } => {
@@ -197,7 +223,11 @@ pub(super) fn carrier(datatype: &Datatype) -> Option<Datatype> {
     let bytes = datatype.size;
     Some(match &datatype.class {
         DatatypeClass::Enumeration(enumeration) => {
-            if datatype.is_bool() { Datatype::u8() } else { carrier(&enumeration.base)? }
+            if datatype.is_bool() {
+                Datatype::u8()
+            } else {
+                carrier(&enumeration.base)?
+            }
         }
         DatatypeClass::Bitfield(bits) => {
             let number = FixedPoint {
@@ -222,14 +252,6 @@ pub(super) fn carrier(datatype: &Datatype) -> Option<Datatype> {
         DatatypeClass::VariableLength(_) | DatatypeClass::Reference(_) => return None,
         _ => datatype.clone(),
     })
-}
-
-/// Returns true if elements are strings of variable length.
-pub(super) fn is_variable_text(datatype: &Datatype) -> bool {
-    match &datatype.class {
-        DatatypeClass::VariableLength(variable) => matches!(variable.kind, VariableLengthKind::String { .. }),
-        _ => false,
-    }
 }
 
 fn integer_bytes(bytes: u32) -> Option<u16> {
@@ -286,9 +308,12 @@ fn placed(mut members: Vec<(String, u32, Dtype)>, bytes: u32) -> Dtype {
     let mut ranges: Vec<(u32, u32)> =
         members.iter().map(|(_, offset, dtype)| (*offset, dtype.bytes())).collect();
     ranges.sort_unstable();
-    let end = ranges.iter().try_fold(0_u32, |end, (offset, size)| {
-        if *offset < end { None } else { offset.checked_add(*size) }
-    });
+    let end = ranges.iter().try_fold(
+        0_u32,
+        |end, (offset, size)| {
+            if *offset < end { None } else { offset.checked_add(*size) }
+        },
+    );
     if end.is_some_and(|end| end <= bytes) {
         return Dtype::Compound { members, bytes };
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use hyperslab::{Group, LinkTarget, ObjectToken};
+use hyperslab::{Group, LinkTarget, Object, ObjectToken};
 use serde_json::{Value, json};
 
 use super::entity::{self, Entity, Links};
@@ -45,9 +45,11 @@ impl Walk {
             let child = format!("{path}/{}", link.name_lossy());
             self.paths.push(json!(child));
             if let LinkTarget::Hard(token) = link.target {
-                let found = group.object_at(token).and_then(|object| object.into_group());
+                let found = group.object_at(token).and_then(Object::into_group);
                 // Datasets, datatypes and damaged objects have nothing below them.
-                if let Ok(group) = found && self.seen.insert(token) {
+                if let Ok(group) = found
+                    && self.seen.insert(token)
+                {
                     open.push((group.links()?.into_iter().rev().collect(), group, child));
                 }
             } else if self.links == Links::All {

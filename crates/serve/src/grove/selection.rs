@@ -35,7 +35,9 @@ impl Slab {
             let members: Vec<&str> = text.split(',').collect();
             if members.len() > dims.len() {
                 let rank = dims.len();
-                return Err(Failure::refused(format!("{text} has too many members to slice a {rank}D dataset")));
+                return Err(Failure::refused(format!(
+                    "{text} has too many members to slice a {rank}D dataset"
+                )));
             }
             for (member, size) in members.iter().zip(dims) {
                 positions.push(parse_member(member, *size)?);
@@ -52,7 +54,8 @@ impl Slab {
 
     /// Returns the number of selected elements.
     pub(super) fn count(&self) -> Result<u64, Failure> {
-        let count = self.positions.iter().try_fold(1_u64, |count, positions| count.checked_mul(positions.count));
+        let count =
+            self.positions.iter().try_fold(1_u64, |count, positions| count.checked_mul(positions.count));
         count.ok_or_else(|| Failure::refused("the selection has more than 2^64 elements"))
     }
 
@@ -75,7 +78,13 @@ impl Slab {
         // The number of selected rows in one row of chunks.
         let chunk_rows = chunk.div_ceil(step).max(1);
         let fits = inner.checked_mul(chunk_rows).is_some_and(|size| size / CHUNK_ROWS <= bytes);
-        let rows = if rows >= chunk_rows { rows - rows % chunk_rows } else if fits { chunk_rows } else { rows };
+        let rows = if rows >= chunk_rows {
+            rows - rows % chunk_rows
+        } else if fits {
+            chunk_rows
+        } else {
+            rows
+        };
         let empty = self.positions.iter().any(|positions| positions.count == 0);
         let next = (!empty).then(|| vec![0; self.positions.len()]);
         Blocks { slab: self.clone(), axis, rows, chunk, next }

@@ -15,7 +15,8 @@ pub(super) fn answer(asked: &Asked<'_>) -> Result<Answer, Failure> {
     let dtype = Dtype::of(dataset.datatype());
     let item = dtype.as_ref().map(Dtype::item);
     let slab = Slab::parse(asked.query.get("selection"), space.dims());
-    if space == Dataspace::Null {
+    // Without elements, there is nothing to sum, whatever their type is.
+    if space == Dataspace::Null || slab.as_ref().is_ok_and(|slab| slab.count() == Ok(0)) {
         return Ok(Answer::json(&Totals::default().floats()));
     }
     let source = Source { slab: slab?, dtype: dtype.clone(), dataset };
@@ -79,7 +80,12 @@ impl Extreme {
     }
 
     /// Returns the value that comes first in the order `first`.
-    fn merge(self, other: Self, first: impl Fn(f64, f64) -> bool, integers: impl Fn(i128, i128) -> bool) -> Self {
+    fn merge(
+        self,
+        other: Self,
+        first: impl Fn(f64, f64) -> bool,
+        integers: impl Fn(i128, i128) -> bool,
+    ) -> Self {
         let float = match (self.float, other.float) {
             (Some(one), Some(two)) => Some(if first(one, two) { one } else { two }),
             (one, two) => one.or(two),
@@ -129,17 +135,20 @@ impl Totals {
         let sum: f64 = values.iter().map(|value| value.to_f64() - shift).sum();
         let mean = shift + sum / float(count);
         let squares = values.iter().map(|value| (value.to_f64() - mean).powi(2)).sum();
-        let least = |values: &mut dyn Iterator<Item = T>| {
-            values.reduce(|one, two| if two < one { two } else { one })
-        };
+        let least =
+            |values: &mut dyn Iterator<Item = T>| values.reduce(|one, two| if two < one { two } else { one });
         Self {
             count,
             mean,
             squares,
             least: Extreme::of(least(&mut values.iter().copied())),
-            greatest: Extreme::of(values.iter().copied().reduce(|one, two| if two > one { two } else { one })),
+            greatest: Extreme::of(
+                values.iter().copied().reduce(|one, two| if two > one { two } else { one }),
+            ),
             least_positive: Extreme::of(least(&mut values.iter().copied().filter(|value| *value > zero))),
-            least_not_negative: Extreme::of(least(&mut values.iter().copied().filter(|value| *value >= zero))),
+            least_not_negative: Extreme::of(least(
+                &mut values.iter().copied().filter(|value| *value >= zero),
+            )),
         }
     }
 
@@ -233,7 +242,8 @@ mod tests {
         let values: Vec<f64> = (0..1000).map(|number| f64::from(number * number % 317) - 100.0).collect();
         let whole = Totals::of(&values, 0.0);
         for parts in [1, 3, 10, 999] {
-            let merged = values.chunks(parts).map(|part| Totals::of(part, 0.0)).fold(Totals::default(), Totals::merge);
+            let merged =
+                values.chunks(parts).map(|part| Totals::of(part, 0.0)).fold(Totals::default(), Totals::merge);
             assert!((merged.mean - whole.mean).abs() < 1e-9);
             assert!((merged.deviation() - whole.deviation()).abs() < 1e-9);
             assert_eq!(merged.floats()["min"], whole.floats()["min"]);

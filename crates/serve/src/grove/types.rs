@@ -16,7 +16,8 @@ pub(super) fn describe(datatype: &Datatype) -> Value {
 }
 
 fn add_to(description: &mut Map<String, Value>, datatype: &Datatype) {
-    let dtype = Dtype::of(datatype).map_or_else(|| json!(format!("|V{}", datatype.size)), |dtype| dtype.json());
+    let dtype =
+        Dtype::of(datatype).map_or_else(|| json!(format!("|V{}", datatype.size)), |dtype| dtype.json());
     description.insert("class".into(), json!(class(datatype)));
     description.insert("dtype".into(), dtype);
     description.insert("size".into(), json!(datatype.memory_size().unwrap_or(datatype.size)));
@@ -118,7 +119,11 @@ fn members(enumeration: &Enumeration) -> Value {
         _ => false,
     };
     let value = |bytes: &[u8]| {
-        if signed { json!(integer::<i64>(&enumeration.base, bytes)) } else { json!(integer::<u64>(&enumeration.base, bytes)) }
+        if signed {
+            json!(integer::<i64>(&enumeration.base, bytes))
+        } else {
+            json!(integer::<u64>(&enumeration.base, bytes))
+        }
     };
     let member = |member: &hyperslab::datatype::EnumerationMember| {
         (String::from_utf8_lossy(&member.name).into_owned(), value(&member.value))

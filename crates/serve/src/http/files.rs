@@ -157,7 +157,13 @@ mod tests {
             assert_eq!(parse(nothing, 100), Wanted::Nothing, "{nothing}");
         }
         for whole in [
-            "bytes=0-1,5-6", "lines=0-1", "bytes=", "bytes=-", "bytes=a-b", "bytes=9-1", "bytes=+1-2",
+            "bytes=0-1,5-6",
+            "lines=0-1",
+            "bytes=",
+            "bytes=-",
+            "bytes=a-b",
+            "bytes=9-1",
+            "bytes=+1-2",
             "bytes=0-99999999999999999999",
         ] {
             assert_eq!(parse(whole, 100), Wanted::Whole, "{whole}");

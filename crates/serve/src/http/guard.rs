@@ -111,7 +111,8 @@ fn add_headers(shared: &Shared, origin: Option<HeaderValue>, headers: &mut Heade
         return;
     }
     headers.insert(header::VARY, HeaderValue::from_static("Origin"));
-    let is_allowed = |origin: &HeaderValue| shared.options.origins.iter().any(|allowed| origin == allowed.as_str());
+    let is_allowed =
+        |origin: &HeaderValue| shared.options.origins.iter().any(|allowed| origin == allowed.as_str());
     if let Some(origin) = origin.filter(is_allowed) {
         headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
         let exposed = HeaderValue::from_static("Content-Range, ETag, Content-Length, Accept-Ranges");

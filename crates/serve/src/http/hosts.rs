@@ -37,7 +37,9 @@ impl Hosts {
 
 fn without_port(header: &str) -> &str {
     match header.rsplit_once(':') {
-        Some((host, port)) if port.chars().all(|digit| digit.is_ascii_digit()) && !host.ends_with(':') => host,
+        Some((host, port)) if port.chars().all(|digit| digit.is_ascii_digit()) && !host.ends_with(':') => {
+            host
+        }
         _ => header,
     }
 }
@@ -49,10 +51,19 @@ mod tests {
     #[test]
     fn only_names_of_the_server_are_allowed() {
         let local = Hosts::new(IpAddr::from([127, 0, 0, 1]), vec!["lab.example.org".into()]);
-        for good in ["127.0.0.1:8000", "localhost:8000", "LOCALHOST", "[::1]:8000", "lab.example.org", "127.0.0.1"] {
+        for good in
+            ["127.0.0.1:8000", "localhost:8000", "LOCALHOST", "[::1]:8000", "lab.example.org", "127.0.0.1"]
+        {
             assert!(local.allows(good), "{good}");
         }
-        for bad in ["evil.example:8000", "", "10.0.0.1:8000", "localhost.evil.example", "lab.example.org.evil:1", ":"] {
+        for bad in [
+            "evil.example:8000",
+            "",
+            "10.0.0.1:8000",
+            "localhost.evil.example",
+            "lab.example.org.evil:1",
+            ":",
+        ] {
             assert!(!local.allows(bad), "{bad}");
         }
         let all = Hosts::new(IpAddr::from([0, 0, 0, 0]), Vec::new());

@@ -217,9 +217,10 @@ fn router(shared: &Arc<Shared>) -> Router {
     let mut router = Router::new()
         .route("/", get(index))
         .route("/healthz", get(|| async { "ok" }))
-        .route("/page/{name}", get(|Path(name): Path<String>, headers: HeaderMap| async move {
-            page::part(&name, &headers)
-        }))
+        .route(
+            "/page/{name}",
+            get(|Path(name): Path<String>, headers: HeaderMap| async move { page::part(&name, &headers) }),
+        )
         .route("/api", get(api))
         .route("/api/{*path}", get(api))
         .route("/api/", get(api));

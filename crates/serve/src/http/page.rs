@@ -63,6 +63,7 @@ fn takes_gzip(headers: &HeaderMap) -> bool {
     let mut encodings = lines.flat_map(|line| line.split(','));
     encodings.any(|encoding| {
         let (name, quality) = encoding.split_once(';').unwrap_or((encoding, ""));
-        name.trim().eq_ignore_ascii_case("gzip") && !matches!(quality.trim(), "q=0" | "q=0.0" | "q=0.00" | "q=0.000")
+        name.trim().eq_ignore_ascii_case("gzip")
+            && !matches!(quality.trim(), "q=0" | "q=0.0" | "q=0.00" | "q=0.000")
     })
 }

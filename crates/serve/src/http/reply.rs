@@ -94,7 +94,8 @@ fn send_pieces(shared: &Shared, pieces: Pieces, send: &mpsc::Sender<Piece>) {
             io::Error::other(failure.message)
         });
         let is_last = piece.is_err();
-        let sent = tokio::runtime::Handle::current().block_on(timeout(shared.options.timeout, send.send(piece)));
+        let sent =
+            tokio::runtime::Handle::current().block_on(timeout(shared.options.timeout, send.send(piece)));
         if is_last || !matches!(sent, Ok(Ok(()))) {
             return;
         }

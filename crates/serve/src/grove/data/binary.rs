@@ -36,8 +36,8 @@ impl Encoder for Binary {
     fn end(&mut self, _: &mut Vec<u8>) {}
 }
 
-/// Returns the text of one string of variable length.
-pub(super) fn variable_text(source: &Source) -> Result<Answer, Failure> {
+/// Returns the text of one string, without padding.
+pub(super) fn single_text(source: &Source) -> Result<Answer, Failure> {
     use hyperslab::Column;
     let block = source.slab.blocks(1, None, u64::MAX).next();
     let block = block.ok_or_else(|| Failure::refused("the selection has no elements"))??;

@@ -31,7 +31,12 @@ pub(super) fn answer(
     let (lines, columns) = match shape {
         [lines] => (*lines, 1),
         [lines, columns] => (*lines, *columns),
-        _ => return Err(Failure::refused(format!("Expected 1D or 2D array, got {}D array instead", shape.len()))),
+        _ => {
+            return Err(Failure::refused(format!(
+                "Expected 1D or 2D array, got {}D array instead",
+                shape.len()
+            )));
+        }
     };
     let empty_lines = if columns == 0 { lines } else { 0 };
     if empty_lines > MAX_EMPTY_LINES {
@@ -82,7 +87,8 @@ fn write(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) -> Result<(), Failure
 /// Reads the elements of a block as numbers; of complex elements, both parts in turn.
 fn numbers(source: &Source, block: &Block, complex: bool) -> Result<Vec<f64>, Failure> {
     let stored = source.read(block)?;
-    let carrier = carrier(source.dataset.datatype()).ok_or_else(|| Failure::refused("elements are no numbers"))?;
+    let carrier =
+        carrier(source.dataset.datatype()).ok_or_else(|| Failure::refused("elements are no numbers"))?;
     let number = |datatype: &Datatype| number_of(datatype, complex);
     let memory = number(&carrier);
     let parts = if complex { 2 } else { 1 };

@@ -10,7 +10,7 @@ mod tiff;
 use hyperslab::{Dataspace, Datatype};
 use hyperslab_exact::to_u64;
 
-use super::numpy::{Dtype, Form, is_variable_text};
+use super::numpy::{Dtype, Form};
 use super::selection::Slab;
 use super::{Answer, Asked, Failure};
 pub(super) use stream::Source;
@@ -32,7 +32,8 @@ pub(super) fn answer(asked: &Asked<'_>) -> Result<Answer, Failure> {
         Some("safe") => true,
         Some(other) => return Err(Failure::refused(format!("Unsupported dtype {other}"))),
     };
-    let wanted = Wanted { format: query.get("format").unwrap_or("json"), flatten: query.switch("flatten")?, safe };
+    let wanted =
+        Wanted { format: query.get("format").unwrap_or("json"), flatten: query.switch("flatten")?, safe };
     if !["json", "bin", "npy", "csv", "tiff"].contains(&wanted.format) {
         return Err(Failure::refused(format!("Unsupported encoding {}", wanted.format)));
     }
@@ -44,7 +45,9 @@ pub(super) fn answer(asked: &Asked<'_>) -> Result<Answer, Failure> {
     if space == Dataspace::Null {
         return match wanted.format {
             "json" => Ok(Answer::bytes("application/json", b"null".to_vec())),
-            format => Err(Failure::refused(format!("Unsupported encoding {format} for empty and scalar datasets"))),
+            format => {
+                Err(Failure::refused(format!("Unsupported encoding {format} for empty and scalar datasets")))
+            }
         };
     }
     let slab = Slab::parse(query.get("selection"), space.dims())?;
@@ -59,8 +62,8 @@ fn encode(source: Source, wanted: &Wanted<'_>, limits: &super::AnswerLimits) -> 
         let encoder = listed::Listed::new(source.dataset.datatype(), &shape, wanted.flatten);
         return stream::answer(source, encoder, limits, "application/json", None);
     }
-    if wanted.format == "bin" && is_variable_text(source.dataset.datatype()) && shape.is_empty() {
-        return binary::variable_text(&source);
+    if wanted.format == "bin" && source.dataset.datatype().is_string() && shape.is_empty() {
+        return binary::single_text(&source);
     }
     let Some(dtype) = source.dtype.clone() else {
         return Err(Failure::refused("NumPy has no dtype for the elements"));
