@@ -140,6 +140,8 @@ def explained(theirs, endpoint, path, parameters, mine, other):
         return "undefined references are null"
     if endpoint == "data" and b"corrupt global heap" in mine and b"region reference" in other:
         return "damaged region references are failures"
+    if endpoint == "data" and (mine, other) == (b"", b"\0"):
+        return "empty texts have no bytes"
     dtype = getattr(theirs.file[path], "dtype", None)
     if endpoint != "data" or dtype is None:
         return None

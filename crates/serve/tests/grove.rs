@@ -159,7 +159,8 @@ fn elements_have_several_formats() {
     let tiff = one.bytes("/data", "path=d&format=tiff");
     assert!(tiff.starts_with(b"II*\0") && tiff.ends_with(&5.0_f64.to_le_bytes()));
     let stats = one.bytes("/stats", "path=d&selection=1,1:");
-    let expected = r#"{"strict_positive_min":4.0,"positive_min":4.0,"min":4.0,"max":5.0,"mean":4.5,"std":0.5}"#;
+    let expected =
+        r#"{"strict_positive_min":4.0,"positive_min":4.0,"min":4.0,"max":5.0,"mean":4.5,"std":0.5}"#;
     assert_eq!(String::from_utf8(stats).unwrap(), expected);
     for (query, text) in [
         ("format=xml", "Unsupported encoding"),
