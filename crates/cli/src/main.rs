@@ -91,7 +91,7 @@ enum Command {
     Find(Box<find::FindArguments>),
     /// Draw a dataset in the terminal, or as a PNG or SVG picture
     Plot(plot::PlotArguments),
-    /// Show files in a browser, and serve them to other programs: h5grove's protocol and byte ranges
+    /// Show files in the browser, and serve them to other programs
     Serve(Box<serve::ServeArguments>),
     /// Open a file in the browser: a server for this file
     View(Box<serve::ViewArguments>),

@@ -143,6 +143,10 @@ def explained(theirs, endpoint, path, parameters, mine, other):
     if endpoint == "data" and (mine, other) == (b"", b"\0"):
         return "empty texts have no bytes"
     dtype = getattr(theirs.file[path], "dtype", None)
+    if endpoint == "stats" and dtype is not None and dtype.kind == "c":
+        return "statistics of the real part only"
+    if dtype is not None and dtype.kind == "O" and theirs.file[path].shape == ():
+        return "one sequence as an array"
     if endpoint != "data" or dtype is None:
         return None
     form = parameters.get("format")

@@ -51,7 +51,7 @@ pub(crate) struct ViewArguments {
 #[derive(Debug, clap::Args)]
 #[cfg_attr(not(feature = "serve"), expect(dead_code, reason = "only a build with a server uses them"))]
 struct ServerArguments {
-    /// Address to which the server is bound; others than this machine reach it only if this is given
+    /// Address to which the server is bound; other machines reach it only if it is given
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
     bind: IpAddr,
     /// Port [default: a free one]

@@ -40,7 +40,7 @@ const SIGNATURE: [u8; 8] = *b"\x89HDF\r\n\x1a\n";
 pub struct Disk {
     roots: Arc<Roots>,
     options: OpenOptions,
-    /// Whether files are opened for each request, as a reader beside a SWMR writer.
+    /// If true, files are opened for each request, as a reader beside a SWMR writer.
     follow: bool,
     open: Mutex<HashMap<PathBuf, Held>>,
 }

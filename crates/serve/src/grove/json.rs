@@ -147,8 +147,14 @@ fn element(column: &Column, index: usize, context: Context, out: &mut Vec<u8>) -
             put(out, values.get(index).map(|value| [f64::from(value.re), f64::from(value.im)]).as_ref())
         }
         Column::Complex64(values) => put(out, values.get(index).map(|value| [value.re, value.im]).as_ref()),
-        Column::Text(values) => put(out, values.get(index)),
-        Column::ByteText(values) => text(out, values.get(index).ok_or_else(missing)?),
+        Column::Text(values) => {
+            let text = values.get(index).ok_or_else(missing)?;
+            put(out, Some(&text.trim_end_matches('\0')))
+        }
+        Column::ByteText(values) => {
+            let bytes = values.get(index).ok_or_else(missing)?;
+            put(out, Some(&String::from_utf8_lossy(bytes).trim_end_matches('\0')))
+        }
         Column::Bytes { size, bytes } => {
             text(out, bytes.chunks_exact((*size).max(1)).nth(index).ok_or_else(missing)?)
         }
@@ -271,5 +277,7 @@ mod tests {
         assert_eq!(shown(&Column::Compound(vec![("a".into(), floats)])), "[0.10000000149011612]");
         assert_eq!(shown(&Column::F64(vec![f64::NAN])), "null");
         assert_eq!(shown(&Column::ByteText(vec![b"a\xff".to_vec()])), "\"a\u{fffd}\"");
+        // Zeros that fill a string to its size are no text, whatever its padding is.
+        assert_eq!(shown(&Column::Text(vec!["a\0b\0\0".into()])), "\"a\\u0000b\"");
     }
 }

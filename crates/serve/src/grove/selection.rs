@@ -15,7 +15,7 @@ struct Positions {
     start: u64,
     step: u64,
     count: u64,
-    /// Whether the dimension stays in the shape of the result. A single index removes it.
+    /// If true, the dimension stays in the shape of the result. A single index removes it.
     kept: bool,
 }
 
@@ -219,7 +219,8 @@ fn single(index: i64, size: u64) -> Result<Positions, Failure> {
 /// Returns a bound of a slice as a position. Negative bounds count from the end, and bounds outside
 /// the dimension mean its ends.
 fn clamped(bound: i64, size: u64) -> u64 {
-    if bound < 0 { size.saturating_sub(bound.unsigned_abs()) } else { bound.unsigned_abs().min(size) }
+    let distance = bound.unsigned_abs().min(size);
+    if bound < 0 { size - distance } else { distance }
 }
 
 #[cfg(test)]

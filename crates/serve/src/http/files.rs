@@ -105,7 +105,7 @@ fn parse(text: &str, length: u64) -> Wanted {
             Some(0) => Wanted::Nothing,
             Some(_) if length == 0 => Wanted::Nothing,
             // A longer suffix is the whole file.
-            Some(suffix) => Wanted::Part(length.saturating_sub(suffix)..length),
+            Some(suffix) => Wanted::Part(length - suffix.min(length)..length),
         };
     }
     let Some(start) = number(first) else { return Wanted::Whole };

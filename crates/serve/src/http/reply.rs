@@ -33,7 +33,7 @@ pub(super) fn failure(failure: &Failure) -> Response {
     respond(Answer::from(failure.clone()).into(), None)
 }
 
-/// Does the work of a request on a blocking thread. At most `requests` of the options run at once.
+/// Answers a request on a blocking thread. At most `requests` of the options run at once.
 /// The pieces of the body are made while the client takes them.
 pub(super) async fn work(
     shared: Arc<Shared>,

@@ -18,9 +18,9 @@ pub(super) use stream::Source;
 /// The requested form of the elements.
 struct Wanted<'a> {
     format: &'a str,
-    /// Whether the result has one dimension.
+    /// If true, the result has one dimension.
     flatten: bool,
-    /// Whether numbers are converted for typed arrays of JavaScript.
+    /// If true, numbers are converted for typed arrays of JavaScript.
     safe: bool,
 }
 
