@@ -11,6 +11,7 @@ use clap::Command;
 const GROUPS: &[(&str, &[&str])] = &[
     ("Look", &["tree", "ls", "browse", "info", "cat", "head", "tail", "find", "digest"]),
     ("Draw", &["plot", "demo"]),
+    ("Serve", &["serve", "view"]),
     ("Compare", &["diff"]),
     ("Measure", &["stat", "bench-file"]),
     ("Check and repair", &["check", "recover"]),

@@ -31,6 +31,7 @@ mod ls;
     feature = "cloud",
     feature = "images",
     feature = "plots",
+    feature = "serve",
     feature = "tables"
 )))]
 mod missing_feature;
@@ -45,6 +46,7 @@ mod repack;
 mod safe;
 mod sections;
 mod selection;
+mod serve;
 mod shell;
 mod stat;
 mod tables;
@@ -89,6 +91,10 @@ enum Command {
     Find(Box<find::FindArguments>),
     /// Draw a dataset in the terminal, or as a PNG or SVG picture
     Plot(plot::PlotArguments),
+    /// Show files in the browser, and serve them to other programs
+    Serve(Box<serve::ServeArguments>),
+    /// Open a file in the browser: a server for this file
+    View(Box<serve::ViewArguments>),
     /// Write a dataset, table or sparse matrix to a file of another format
     Export(export::ExportArguments),
     /// Create a dataset from a file of another format
@@ -157,6 +163,8 @@ fn main() -> ExitCode {
         Command::Head(arguments) => cat::head(arguments).map(|()| ExitCode::SUCCESS),
         Command::Tail(arguments) => cat::tail(arguments).map(|()| ExitCode::SUCCESS),
         Command::Plot(arguments) => plot::run(arguments).map(|()| ExitCode::SUCCESS),
+        Command::Serve(arguments) => serve::serve(arguments).map(|()| ExitCode::SUCCESS),
+        Command::View(arguments) => serve::view(arguments).map(|()| ExitCode::SUCCESS),
         Command::Export(arguments) => export::export(arguments).map(|()| ExitCode::SUCCESS),
         Command::Import(arguments) => import::import(arguments).map(|()| ExitCode::SUCCESS),
         Command::Cp(arguments) => change::cp(arguments).map(|()| ExitCode::SUCCESS),

@@ -4,6 +4,7 @@
     feature = "cloud",
     feature = "images",
     feature = "plots",
+    feature = "serve",
     feature = "tables"
 )))]
 
@@ -52,6 +53,15 @@ fn urls_name_the_feature() {
         let message = refused(&arguments);
         assert!(message.contains("this build has no object stores and web servers"), "{message}");
         assert!(message.contains("--features full"), "{message}");
+    }
+}
+
+#[cfg(not(feature = "serve"))]
+#[test]
+fn the_server_names_the_feature() {
+    for arguments in [["serve", "weather_station.h5"], ["view", "weather_station.h5"]] {
+        let message = refused(&arguments);
+        assert!(message.contains("this build has no web server"), "{message}");
     }
 }
 

@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail, ensure};
 use hyperslab_testkit::workspace;
 
 use crate::{
-    api, book, capi, capi_suites, check_corpus, corpus, features, fuzz, package, python, repack_corpus,
+    api, book, capi, capi_suites, check_corpus, corpus, features, fuzz, package, page, python, repack_corpus,
     shell, test, tidy, tool_cases,
 };
 
@@ -34,6 +34,7 @@ const STEPS: &[(&str, Step)] = &[
     ("capi", || capi::run(&[])),
     ("capi-suites", || capi_suites::run(&["--sample".to_owned()])),
     ("python", || python::run(&["--dev".to_owned()])),
+    ("page", || page::run(&[])),
     ("book", || book::run(&[])),
     ("fuzz", fuzz::smoke),
 ];

@@ -22,6 +22,7 @@ mod fixtures;
 mod fuzz;
 mod model;
 mod package;
+mod page;
 mod python;
 mod release;
 mod repack_corpus;
@@ -49,6 +50,11 @@ const TASKS: &[(&str, Task, &str)] = &[
     ("test", test::run, "all tests; first prepares the referee (Python with h5py) if possible"),
     ("api", api::run, "the list of the public API of the crate hyperslab in docs/public-api.txt [--update]"),
     ("tidy", tidy::run, "structural checks: levels, module order, names, lengths, headers, unsafe"),
+    (
+        "page",
+        page::run,
+        "the page of the viewer, built by npm from viewer/ and compared with crates/serve/page [--update]",
+    ),
     (
         "bench-cloud",
         bench_cloud::run,

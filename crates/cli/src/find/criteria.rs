@@ -82,7 +82,7 @@ fn pattern(text: &str) -> Result<PathPattern, String> {
 }
 
 /// Parses a size on the command line, such as `10M`, into bytes.
-fn size(text: &str) -> Result<u64, String> {
+pub(crate) fn size(text: &str) -> Result<u64, String> {
     let wrong = || format!("`{text}` is not a size such as 500, 10K, 1.5M or 2G");
     let upper = text.trim().to_ascii_uppercase();
     let bare = upper.strip_suffix("IB").or_else(|| upper.strip_suffix('B')).unwrap_or(&upper);

@@ -11,6 +11,7 @@ use hyperslab::Object;
 use serde_json::json;
 
 use self::criteria::Criteria;
+pub(crate) use self::criteria::size;
 use crate::ls::describe::{Detail, GroupFacts};
 use crate::ls::describer::{Attributes, Describer};
 use crate::ls::rows::Rows;

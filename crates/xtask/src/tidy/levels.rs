@@ -19,7 +19,8 @@ const LEVELS: &[(&str, &[&str])] = &[
     ("capi-hl", &["exact"]),
     ("python", &["exact", "hyperslab"]),
     ("cloud", &["exact", "hyperslab"]),
-    ("cli", &["exact", "hyperslab", "check", "cloud", "format"]),
+    ("serve", &["exact", "hyperslab"]),
+    ("cli", &["exact", "hyperslab", "check", "cloud", "format", "serve"]),
     ("testkit", &[]),
     ("xtask", &["testkit"]),
     // The listings of the book.

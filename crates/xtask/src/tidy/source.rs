@@ -4,7 +4,8 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-const NOT_OURS: &[&str] = &[".git", ".venv", "target", "__pycache__", "corpus", "artifacts", "coverage"];
+const NOT_OURS: &[&str] =
+    &[".git", ".venv", "target", "node_modules", "__pycache__", "corpus", "artifacts", "coverage"];
 
 /// The text files of a checkout.
 #[derive(Debug, Default)]

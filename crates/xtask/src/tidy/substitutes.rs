@@ -34,6 +34,7 @@ const CEILINGS: &[(&str, [usize; 3])] = &[
     ("format", [7, 0, 0]),
     ("hyperslab", [6, 0, 2]),
     ("python", [14, 1, 9]),
+    ("serve", [2, 0, 0]),
     ("vfd", [5, 0, 3]),
 ];
 

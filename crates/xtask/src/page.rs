@@ -1,0 +1,70 @@
+//! `cargo xtask page`: builds the page of the viewer from `viewer/`, and compares it with the page
+//! in the checkout, which the server contains.
+
+use std::io::Read as _;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail, ensure};
+use hyperslab_testkit::workspace;
+
+use crate::shell;
+
+/// The page that the server contains, and the folder with its sources.
+const PAGE: &str = "crates/serve/page";
+const SOURCES: &str = "viewer";
+
+/// The folder of the page that is compared.
+const BUILT: &str = "target/page";
+
+/// Builds the page, and compares it with the page in the checkout. With `--update`, replaces the
+/// page in the checkout.
+pub(crate) fn run(arguments: &[String]) -> Result<()> {
+    let update = match arguments {
+        [] => false,
+        [word] if word == "--update" => true,
+        _ => bail!("cargo xtask page [--update]"),
+    };
+    if !shell::is_installed("npm", &["--version"]) {
+        ensure!(!update, "the build of the page needs Node.js and npm");
+        println!("skipped: the comparison of the page needs Node.js and npm");
+        return Ok(());
+    }
+    // The exact versions of the lock file, and no scripts of packages.
+    shell::run(&mut shell::command("npm", &["ci", "--prefix", SOURCES, "--no-audit", "--no-fund"]))?;
+    let target = workspace::root().join(if update { PAGE } else { BUILT });
+    if target.exists() {
+        std::fs::remove_dir_all(&target).with_context(|| format!("cannot remove {}", target.display()))?;
+    }
+    let target_name = target.to_str().context("the path of the checkout is not UTF-8")?;
+    shell::run(&mut shell::command("node", &["viewer/build.mjs", target_name]))?;
+    if update { Ok(()) } else { compare(&workspace::root().join(PAGE), &target) }
+}
+
+/// Compares the contents of two folders. The compressed bytes depend on the version of Node.js, so
+/// the comparison is of the files before compression.
+fn compare(committed: &Path, built: &Path) -> Result<()> {
+    let names = |folder: &Path| -> Result<Vec<String>> {
+        let mut names = Vec::new();
+        for entry in folder.read_dir().with_context(|| folder.display().to_string())? {
+            names.push(entry?.file_name().to_string_lossy().into_owned());
+        }
+        names.sort();
+        Ok(names)
+    };
+    let (one, two) = (names(committed)?, names(built)?);
+    ensure!(one == two, "the page has the files {one:?}, its sources give {two:?}");
+    for name in &one {
+        let text = |folder: &Path| unpacked(&folder.join(name));
+        let same = text(committed)? == text(built)?;
+        ensure!(same, "{name} differs from its sources: run `cargo xtask page --update`");
+    }
+    println!("the page equals its sources: {}", one.join(", "));
+    Ok(())
+}
+
+fn unpacked(path: &Path) -> Result<Vec<u8>> {
+    let file = std::fs::File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
+    let mut bytes = Vec::new();
+    flate2::read::GzDecoder::new(file).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
