@@ -95,8 +95,7 @@ impl AsyncFile {
     /// # Errors
     /// Returns the errors of [`CloudOptions::open`].
     pub async fn open_store(store: Arc<dyn ObjectStore>, path: &Path, options: CloudOptions) -> Result<Self> {
-        let location = Location { store, path: path.clone(), shown: "store:".into() };
-        Self::open_location(location, options).await
+        Self::open_location(Location::of_store(store, path), options).await
     }
 
     async fn open_location(location: Location, options: CloudOptions) -> Result<Self> {

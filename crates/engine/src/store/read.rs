@@ -229,6 +229,12 @@ impl Store {
         self.backing.driver.expect_many(&extents.iter().filter_map(range).collect::<Vec<_>>());
     }
 
+    /// Fetches in advance the bytes that `work` reads, if the driver's reads have to wait for bytes
+    /// ([`hyperslab_vfd::Driver::read_ahead`]). Returns the number of fetched bytes.
+    pub fn read_ahead(&self, work: &mut dyn FnMut()) -> u64 {
+        if self.expects_raw() { self.backing.driver.read_ahead(work) } else { 0 }
+    }
+
     /// Returns the range of file offsets, counted from the start of the file, of raw data at an
     /// address.
     ///
