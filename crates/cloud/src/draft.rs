@@ -169,8 +169,8 @@ fn local_error(what: &str, path: &Path, error: std::io::Error) -> Error {
 impl Drop for Draft {
     fn drop(&mut self) {
         if let Some(local) = self.local.take() {
-            let object = without_secrets(&self.url);
-            tracing::warn!(%object, "a draft was not closed: {}", kept(local));
+            let (object, kept) = (without_secrets(&self.url), kept(local));
+            tracing::warn!(%object, "a draft was not closed: {kept}");
         }
     }
 }

@@ -281,9 +281,9 @@ impl Shared {
         } else {
             "HTTP/1.1 200 OK\r\n"
         });
-        head += "Accept-Ranges: bytes\r\nLast-Modified: Thu, 01 Jan 2026 00:00:00 GMT\r\n";
+        head += "Accept-Ranges: bytes\r\n";
         if let Some(tag) = tag {
-            head += &format!("ETag: {tag}\r\n");
+            head += &format!("ETag: {tag}\r\nLast-Modified: Thu, 01 Jan 2026 00:00:00 GMT\r\n");
         }
         if range.is_some() {
             let shift = u64::from(fault == Some(Fault::WrongRange));
