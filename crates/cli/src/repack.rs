@@ -418,9 +418,9 @@ pub(crate) fn cloud_bounds() -> Result<LibverBounds> {
 pub(crate) fn cloud_space(length: u64, user_block: u64) -> FileSpace {
     let page = (length / 16).clamp(MIN_CLOUD_PAGE_BYTES, MAX_CLOUD_PAGE_BYTES);
     // Halves a power of two: the result is one again.
-    let page = page.checked_next_power_of_two().map_or(MAX_CLOUD_PAGE_BYTES, |above| {
-        if above > page { above / 2 } else { above }
-    });
+    let page = page
+        .checked_next_power_of_two()
+        .map_or(MAX_CLOUD_PAGE_BYTES, |above| if above > page { above / 2 } else { above });
     // The size of the user block must be a multiple of the page size.
     let page_size = if user_block.is_multiple_of(page) { page } else { user_block };
     FileSpace { strategy: FileSpaceStrategy::Page, persist: false, threshold: 1, page_size }

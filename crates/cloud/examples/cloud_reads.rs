@@ -34,7 +34,8 @@ fn main() -> Result<()> {
         .collect();
     let file = hyperslab_cloud::open(url)?;
     let dataset = file.dataset(dataset)?;
-    let (chunks, stored) = (dataset.chunks().list().map_or(1, |chunks| chunks.len()), dataset.storage_size()?);
+    let (chunks, stored) =
+        (dataset.chunks().list().map_or(1, |chunks| chunks.len()), dataset.storage_size()?);
     fields.push(format!("\"dataset\": {{\"chunks\": {chunks}, \"stored\": {stored}}}"));
     use std::io::Write as _;
     writeln!(std::io::stdout(), "{{{}}}", fields.join(", ")).map_err(|error| Error::Misuse(error.to_string()))

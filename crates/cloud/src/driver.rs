@@ -268,8 +268,15 @@ impl Driver for CloudDriver {
     }
 
     fn read_ahead(&self, work: &mut dyn FnMut()) -> u64 {
-        let reads_wait = self.notes.is_none() && self.fetcher.remote.whole().is_none();
-        if reads_wait { self.fetch_ahead(work) } else { 0 }
+        if self.fetcher.remote.whole().is_some() {
+            return 0;
+        }
+        if self.notes().is_some() {
+            // The reads note what is missing for the work around this one.
+            work();
+            return 0;
+        }
+        self.fetch_ahead(work)
     }
 
     fn expect_read(&self, offset: u64, length: usize) {

@@ -148,10 +148,14 @@ fn an_upload_in_parts_has_the_same_conditions() {
             store.server.put("bucket/run/a.h5", vec![2]);
         }
         let mut sent = 0;
-        let source = Interrupted { bytes: &bytes, at: 0, then: || {
-            sent += 1;
-            store.server.put("bucket/run/a.h5", vec![3]);
-        } };
+        let source = Interrupted {
+            bytes: &bytes,
+            at: 0,
+            then: || {
+                sent += 1;
+                store.server.put("bucket/run/a.h5", vec![3]);
+            },
+        };
         let error = store.options.upload(source, URL, existing.clone()).unwrap_err();
         assert_eq!(error.kind() == ErrorKind::Exists, existing == Existing::Refuse, "{error:?}");
         assert_eq!(store.server.get("bucket/run/a.h5").unwrap()[..], [3]);

@@ -89,7 +89,8 @@ pub trait Driver: Send + Sync + Debug {
     ///
     /// The driver calls `work` repeatedly. A read of `work` whose bytes would have to be fetched
     /// fails with [`DriverError::NotYet`]. After a call, the driver fetches the bytes of all failed
-    /// reads together. Therefore `work` continues after errors, and has no effects.
+    /// reads together. Therefore `work` continues after errors, and has no effects. Within another
+    /// call on the same thread, the driver calls `work` once, and the outer call fetches the bytes.
     ///
     /// Other drivers do not call `work`.
     fn read_ahead(&self, work: &mut dyn FnMut()) -> u64 {

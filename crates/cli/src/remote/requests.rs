@@ -72,9 +72,7 @@ fn cells(usage: Usage) -> String {
 
 impl Row {
     fn json(&self) -> Value {
-        let numbers = |usage: Usage| {
-            json!({ "rounds": usage.rounds, "requests": usage.requests, "bytes": usage.bytes })
-        };
+        let numbers = |usage: Usage| json!({ "rounds": usage.rounds, "requests": usage.requests, "bytes": usage.bytes });
         let mut row = numbers(self.now);
         row["read"] = json!(self.name);
         if let Some(repacked) = self.repacked {

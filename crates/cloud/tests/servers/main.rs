@@ -179,7 +179,8 @@ fn nginx_serves_files() {
 /// Replaces a file by another one with another time of change.
 fn replace(path: &Path, bytes: &[u8]) {
     std::fs::write(path, bytes).unwrap();
-    let seconds = 1_700_000_000 + u64::from(bytes.iter().fold(0_u32, |sum, byte| sum.wrapping_add((*byte).into())));
+    let seconds =
+        1_700_000_000 + u64::from(bytes.iter().fold(0_u32, |sum, byte| sum.wrapping_add((*byte).into())));
     let time = std::time::UNIX_EPOCH + Duration::from_secs(seconds);
     std::fs::File::options().write(true).open(path).unwrap().set_modified(time).unwrap();
 }

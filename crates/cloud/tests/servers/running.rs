@@ -55,7 +55,8 @@ impl Running {
             command.args(["-H", "127.0.0.1", "-p", &port.to_string()]);
         });
         let mut stream = TcpStream::connect(("127.0.0.1", server.port)).unwrap();
-        let request = "PUT /bucket HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+        let request =
+            "PUT /bucket HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
         stream.write_all(request.as_bytes()).unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();

@@ -60,7 +60,10 @@ pub(super) fn speed(folder: &Path, reader: &Path) -> Result<String> {
             best = best.max(float(Some(cost.bytes))? / 1e9 / cost.seconds);
         }
         let met = if best >= 1.0 { "met" } else { "**not met**" };
-        writeln!(rows, "| unfiltered data from loopback, {name} | {best:.2} GB/s | at least 1.00 GB/s | {met} |")?;
+        writeln!(
+            rows,
+            "| unfiltered data from loopback, {name} | {best:.2} GB/s | at least 1.00 GB/s | {met} |"
+        )?;
     }
     Ok(rows)
 }

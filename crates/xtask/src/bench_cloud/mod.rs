@@ -25,8 +25,7 @@ const END: &str = "<!-- end marker of bench-cloud -->";
 const FILES: [&str; 3] = ["classic", "latest", "paged"];
 /// The delay in milliseconds at which the bars are examined.
 const BAR_DELAY: u64 = 50;
-const PEERS: [&str; 6] =
-    ["h5py-readahead", "h5py-blocks", "h5py-none", "pyfive", "h5coro", "zarr-kerchunk"];
+const PEERS: [&str; 6] = ["h5py-readahead", "h5py-blocks", "h5py-none", "pyfive", "h5coro", "zarr-kerchunk"];
 const STEPS: [&str; 3] = ["open", "list", "read"];
 
 /// The requests, bytes and seconds of one step.
