@@ -32,6 +32,12 @@ pub(crate) fn new_file_for(to: &Path, suffix: &str) -> Result<NamedTempFile> {
     Ok(made)
 }
 
+/// Removes a file that the command is writing on SIGINT, SIGTERM and SIGHUP.
+pub(crate) fn remove_on_interruption(path: &Path) {
+    watch();
+    WRITTEN.lock().unwrap_or_else(PoisonError::into_inner).push(path.to_owned());
+}
+
 /// Removes the files that the command is writing, and their journals.
 fn remove_all() {
     for path in WRITTEN.lock().unwrap_or_else(PoisonError::into_inner).iter() {

@@ -39,6 +39,7 @@ mod open;
 mod output;
 mod output_target;
 mod plot;
+mod prefetch;
 mod progress;
 mod recover;
 mod remote;

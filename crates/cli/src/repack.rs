@@ -19,7 +19,11 @@ use tempfile::NamedTempFile;
 use crate::digest::content;
 use crate::interrupted::new_file_for;
 use crate::open::OpenArguments;
-use crate::{output, progress};
+use crate::{output, progress, remote};
+
+/// The smallest and the largest page of a file for object stores.
+const MIN_CLOUD_PAGE_BYTES: u64 = 16 << 10;
+const MAX_CLOUD_PAGE_BYTES: u64 = 4 << 20;
 
 /// The arguments of `repack`.
 #[derive(Debug, clap::Args)]
@@ -34,7 +38,9 @@ Examples:
   hyperslab repack old.h5 new.h5 --layout '**=contiguous' --libver earliest
   hyperslab repack old.h5 new.h5 --layout '/counts/*=sparse' --filter '/counts/*=shuffle,gzip=4'
   hyperslab repack old.h5 new.h5 --layout 'heights=sparse:1000x1000' --undefined 'heights=-9999'
-  hyperslab repack old.h5 new.h5 --fs-strategy page --fs-page-size 8192 --fs-persist"
+  hyperslab repack old.h5 new.h5 --fs-strategy page --fs-page-size 8192 --fs-persist
+  hyperslab repack old.h5 new.h5 --cloud                             few requests from object stores
+  hyperslab repack old.h5 s3://bucket/new.h5 --cloud                 a new object"
 )]
 pub(crate) struct RepackArguments {
     #[command(flatten)]
@@ -80,6 +86,10 @@ pub(crate) struct RepackArguments {
     /// IN]
     #[arg(long, value_name = "BYTES")]
     user_block: Option<u64>,
+    /// Write a file that needs few requests in object stores: metadata together in pages of 4 MiB
+    /// (less in files below 64 MiB), and the indexes of HDF5 1.10
+    #[arg(long, conflicts_with_all = ["libver", "fs_strategy", "fs_page_size", "fs_persist"])]
+    cloud: bool,
     /// Do not compare the new file with the old one
     #[arg(long)]
     no_verify: bool,
@@ -92,7 +102,7 @@ pub(crate) struct RepackArguments {
     /// The file
     #[arg(value_name = "IN")]
     source: PathBuf,
-    /// The new file
+    /// The new file, or the URL of a new object
     #[arg(value_name = "OUT")]
     target: PathBuf,
 }
@@ -242,7 +252,11 @@ pub(crate) fn repack(arguments: &RepackArguments) -> Result<()> {
         bail!("`{}` is the input file: name another output file", to.display());
     }
     let source = arguments.open.open(from)?;
-    let made = new_file(to)?;
+    let target = remote::url(to);
+    let made = match target {
+        None => new_file(to)?,
+        Some(_) => new_file(&std::env::temp_dir().join("object"))?,
+    };
     let bar = progress_bar(arguments, &source);
     let shown = RefCell::new(String::new());
     let work = arguments.work(&source)?.progress(|path, bytes| {
@@ -260,8 +274,15 @@ pub(crate) fn repack(arguments: &RepackArguments) -> Result<()> {
     if !arguments.no_verify {
         verify(arguments, &source, made.path())?;
     }
-    made.persist(to).with_context(|| format!("cannot write `{}`", to.display()))?;
-    arguments.print(&outcome)?;
+    let after = made.as_file().metadata()?.len();
+    if let Some(target) = target {
+        let file = std::fs::File::open(made.path())?;
+        remote::upload(&file, target, false)
+            .with_context(|| format!("cannot write `{}`", remote::shown(to)))?;
+    } else {
+        made.persist(to).with_context(|| format!("cannot write `{}`", to.display()))?;
+    }
+    arguments.print(&outcome, (source.info().length, after))?;
     arguments.open.report();
     Ok(())
 }
@@ -302,12 +323,10 @@ fn progress_bar(arguments: &RepackArguments, source: &File) -> ProgressBar {
 
 impl RepackArguments {
     /// Prints the report of a repack.
-    fn print(&self, outcome: &Repacked) -> Result<()> {
+    fn print(&self, outcome: &Repacked, (before, after): (u64, u64)) -> Result<()> {
         if self.quiet {
             return Ok(());
         }
-        let length = |path: &Path| Ok::<u64, anyhow::Error>(path.metadata()?.len());
-        let (before, after) = (length(&self.source)?, length(&self.target)?);
         let mut out = output::stdout();
         if self.json {
             let kept = |(path, why): &(String, String)| json!({"path": path, "why": why});
@@ -348,14 +367,24 @@ impl RepackArguments {
                 Encoding::Shortest => SelectionEncoding::Shortest,
             });
         }
-        if let Some(bounds) = self.libver {
+        if let Some(bounds) = self.bounds()? {
             work = work.libver(bounds);
         }
         if let Some(bytes) = self.user_block {
             work = work.user_block(bytes);
         }
         let info = source.info();
+        if self.cloud {
+            return Ok(work.file_space(cloud_space(info.length, self.user_block.unwrap_or(info.user_block))));
+        }
         Ok(work.file_space(self.space(info.file_space, self.user_block.unwrap_or(info.user_block))))
+    }
+
+    fn bounds(&self) -> Result<Option<LibverBounds>> {
+        if !self.cloud {
+            return Ok(self.libver);
+        }
+        Ok(Some(cloud_bounds()?))
     }
 
     fn space(&self, before: FileSpace, user_block: u64) -> FileSpace {
@@ -376,5 +405,35 @@ impl RepackArguments {
             threshold: self.fs_threshold.unwrap_or(before.threshold),
             page_size: self.fs_page_size.unwrap_or(page_size),
         }
+    }
+}
+
+/// Returns the version bounds of files for object stores: the indexes of HDF5 1.10.
+pub(crate) fn cloud_bounds() -> Result<LibverBounds> {
+    Ok(LibverBounds::new(LibraryVersion::V110, LibraryVersion::LATEST)?)
+}
+
+/// Returns the file space strategy of a file for object stores, from the number of bytes of the
+/// file: pages of a sixteenth of the file, so that small files do not become long.
+pub(crate) fn cloud_space(length: u64, user_block: u64) -> FileSpace {
+    let page = (length / 16).clamp(MIN_CLOUD_PAGE_BYTES, MAX_CLOUD_PAGE_BYTES);
+    // Halves a power of two: the result is one again.
+    let page = page
+        .checked_next_power_of_two()
+        .map_or(MAX_CLOUD_PAGE_BYTES, |above| if above > page { above / 2 } else { above });
+    // The size of the user block must be a multiple of the page size.
+    let page_size = if user_block.is_multiple_of(page) { page } else { user_block };
+    FileSpace { strategy: FileSpaceStrategy::Page, persist: false, threshold: 1, page_size }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_for_stores_fit_the_file() {
+        let page = |length, user_block| cloud_space(length, user_block).page_size;
+        assert_eq!((page(1000, 0), page(64 << 20, 0), page(1 << 40, 0)), (16 << 10, 4 << 20, 4 << 20));
+        assert_eq!((page(40 << 20, 0), page(1 << 40, 512)), (2 << 20, 512));
     }
 }

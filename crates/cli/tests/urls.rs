@@ -81,6 +81,43 @@ fn whole_files_are_copied_from_and_to_urls() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3);
 }
 
+/// Returns a program that reaches a server as S3.
+fn with_store(server: &Server) -> Program {
+    Program::new(env!("CARGO_BIN_EXE_hyperslab"))
+        .in_fixtures()
+        .env("AWS_ENDPOINT", server.url("").trim_end_matches('/'))
+        .env("AWS_ACCESS_KEY_ID", "key")
+        .env("AWS_SECRET_ACCESS_KEY", "secret")
+}
+
+#[test]
+fn objects_are_changed_by_commands() {
+    let server = Server::start().unwrap();
+    let url = "s3://bucket/run/a.h5";
+    let run = |arguments: &[&str]| {
+        let run = with_store(&server).run(arguments);
+        assert_eq!(run.code(), 0, "{arguments:?}: {}", run.error());
+        run
+    };
+    run(&["cp", "weather_station.h5", url]);
+    assert!(with_store(&server).run(&["cp", "weather_station.h5", url]).error().contains("exists already"));
+    run(&["cp", "--replace", "weather_station.h5", url]);
+    run(&["attr", "set", url, "/", "note", "new"]);
+    assert!(run(&["attr", "get", url, "/", "note"]).printed().contains("new"));
+    run(&["cp", "weather_station.h5", "series/temperature", url, "copy"]);
+    assert_eq!(run(&["diff", "weather_station.h5", url, "series/temperature", "copy"]).code(), 0);
+    // A failed command changes nothing.
+    let before = server.get("bucket/run/a.h5").unwrap();
+    assert_ne!(with_store(&server).run(&["rm", url, "copy", "nothing"]).code(), 0);
+    assert_eq!(server.get("bucket/run/a.h5").unwrap(), before);
+    run(&["mkdir", "s3://bucket/run/new.h5", "group"]);
+    assert!(run(&["ls", "s3://bucket/run/new.h5"]).printed().contains("group"));
+    run(&["repack", "--cloud", url, "s3://bucket/run/packed.h5"]);
+    run(&["diff", url, "s3://bucket/run/packed.h5"]);
+    let (paths, _) = server.stored();
+    assert_eq!(paths, ["bucket/run/a.h5", "bucket/run/new.h5", "bucket/run/packed.h5"]);
+}
+
 #[test]
 fn requests_are_counted() {
     let (server, url) = serve("weather_station.h5");
@@ -91,6 +128,8 @@ fn requests_are_counted() {
     let file = workspace::root().join("fixtures/weather_station.h5");
     let local = hyperslab(&["stat", "--cloud", file.to_str().unwrap()]);
     assert_eq!(local.printed(), printed);
+    let both = hyperslab(&["stat", "--cloud", "--repacked", "--json", &url]).printed().clone();
+    assert!(both.contains("\"repacked\""), "{both}");
 }
 
 #[test]

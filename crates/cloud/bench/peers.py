@@ -1,6 +1,6 @@
 """Writes the files of `cargo xtask bench-cloud`, and reads them through other libraries.
 
-    peers.py write FOLDER            writes classic.h5, latest.h5 and paged.h5
+    peers.py write FOLDER            writes classic.h5, latest.h5, paged.h5 and plain.h5
     peers.py read PEER URL DATASET   opens, lists and reads; prints seconds as a JSON line
 """
 
@@ -19,6 +19,8 @@ def write(folder):
         "latest": {"libver": "latest"},
         "paged": {"libver": "latest", "fs_strategy": "page", "fs_page_size": 1 << 20},
     }
+    with h5py.File(f"{folder}/plain.h5", "w") as file:
+        file.create_dataset("plain", data=random.integers(0, 1 << 30, size=64 << 20).astype("i4"))
     for name, options in kinds.items():
         with h5py.File(f"{folder}/{name}.h5", "w", **options) as file:
             for number in range(20):
@@ -79,6 +81,11 @@ def read(peer, url, name):
         file = step("open", lambda: open_pyfive(url))
         step("list", lambda: listed(file))
         step("read", lambda: file[name][...])
+    elif peer == "h5coro":
+        from h5coro import h5coro, webdriver
+
+        file = step("open", lambda: h5coro.H5Coro(url, webdriver.HTTPDriver, errorChecking=True))
+        step("read", lambda: file.readDatasets([name], block=True)[name])
     elif peer == "zarr-kerchunk":
         import fsspec
         import zarr

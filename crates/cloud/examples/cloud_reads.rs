@@ -23,7 +23,7 @@ fn main() -> Result<()> {
     } else {
         read_blocking(url, dataset)?
     };
-    let fields: Vec<String> = steps
+    let mut fields: Vec<String> = steps
         .iter()
         .map(|(name, usage, seconds)| {
             let Usage { requests, bytes, rounds, .. } = *usage;
@@ -32,6 +32,11 @@ fn main() -> Result<()> {
             )
         })
         .collect();
+    let file = hyperslab_cloud::open(url)?;
+    let dataset = file.dataset(dataset)?;
+    let (chunks, stored) =
+        (dataset.chunks().list().map_or(1, |chunks| chunks.len()), dataset.storage_size()?);
+    fields.push(format!("\"dataset\": {{\"chunks\": {chunks}, \"stored\": {stored}}}"));
     use std::io::Write as _;
     writeln!(std::io::stdout(), "{{{}}}", fields.join(", ")).map_err(|error| Error::Misuse(error.to_string()))
 }

@@ -95,8 +95,7 @@ impl AsyncFile {
     /// # Errors
     /// Returns the errors of [`CloudOptions::open`].
     pub async fn open_store(store: Arc<dyn ObjectStore>, path: &Path, options: CloudOptions) -> Result<Self> {
-        let location = Location { store, path: path.clone(), shown: "store:".into() };
-        Self::open_location(location, options).await
+        Self::open_location(Location::of_store(store, path), options).await
     }
 
     async fn open_location(location: Location, options: CloudOptions) -> Result<Self> {
@@ -270,5 +269,79 @@ impl AsyncDataset {
                 Ok((region, elements))
             })
             .buffered(CONCURRENT_BLOCKS)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::Future as _;
+    use std::pin::pin;
+    use std::task::{Context, Poll, Waker};
+    use std::time::Duration;
+
+    use hyperslab::FileOptions;
+    use object_store::ObjectStoreExt as _;
+    use object_store::memory::InMemory;
+    use object_store::throttle::{ThrottleConfig, ThrottledStore};
+
+    use super::*;
+    use crate::runtime::Runtime;
+
+    /// Polls a future until it has been pending `pauses` times, and then drops it. Returns its
+    /// result if it ends earlier.
+    fn poll<T>(future: impl Future<Output = T>, pauses: usize) -> Option<T> {
+        let mut future = pin!(future);
+        let mut context = Context::from_waker(Waker::noop());
+        for pause in 0..=pauses {
+            match future.as_mut().poll(&mut context) {
+                Poll::Ready(result) => return Some(result),
+                Poll::Pending if pause < pauses => std::thread::sleep(Duration::from_millis(2)),
+                Poll::Pending => {}
+            }
+        }
+        None
+    }
+
+    #[test]
+    fn a_read_that_is_cancelled_at_any_point_leaves_nothing_behind() {
+        let made = FileOptions::new().create_in_memory().unwrap();
+        let values: Vec<u32> = (0..400_000).collect();
+        made.new_dataset("x").shape(&[400_000]).chunks(&[1000]).write(&values).unwrap();
+        let store = InMemory::new();
+        let path = Path::from("a.h5");
+        let bytes = made.to_bytes().unwrap();
+        let runtime = Runtime::get().unwrap();
+        let store = runtime
+            .wait(async move { store.put(&Path::from("a.h5"), bytes.into()).await.map(|_| store) })
+            .unwrap()
+            .unwrap();
+        let wait = Duration::from_millis(5);
+        let config = ThrottleConfig { wait_get_per_call: wait, ..ThrottleConfig::default() };
+        let store: Arc<dyn ObjectStore> = Arc::new(ThrottledStore::new(store, config));
+        let options = || CloudOptions::new().first(512).line(512);
+        let open = || AsyncFile::open_store(Arc::clone(&store), &path, options());
+        let mut ended = 0;
+        for pauses in 0..100 {
+            let Some(file) = poll(open(), pauses) else { continue };
+            let file = file.unwrap();
+            let read = async {
+                let dataset = file.dataset("x").await?;
+                dataset.read_raw::<u32>(hyperslab::s![5_000..390_000]).await
+            };
+            if let Some(got) = poll(read, pauses) {
+                assert_eq!(got.unwrap(), values[5_000..390_000]);
+                ended += 1;
+            }
+            // A cancelled task ends as soon as the runtime thread reaches it.
+            let held = &file.opened.fetcher;
+            for _ in 0..1000 {
+                if held.held().is_at_rest() {
+                    break;
+                }
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            assert!(held.held().is_at_rest(), "after {pauses} pauses: {:?}", held.held());
+        }
+        assert!((1..100).contains(&ended), "{ended} reads ended");
     }
 }

@@ -8,16 +8,25 @@ use bytes::Bytes;
 use hyperslab::vfd::{Driver, DriverError, FileIdentity, LockKind, ReadRequest, Result};
 use hyperslab_exact::{to_u64, to_usize};
 
+use crate::ahead;
 use crate::counters::Usage;
 use crate::fetcher::Fetcher;
 use crate::held::Keep;
 use crate::notes::Notes;
+use crate::ranges::merge;
+use crate::streamed;
 
 /// The largest number of bytes that a read fetches before it copies them.
 const BATCH_BYTES: u64 = 16 << 20;
 
 /// The largest number of bytes that a read of the next bytes in a row fetches in addition.
 const MAX_READ_AHEAD_BYTES: u64 = 4 << 20;
+
+/// The largest number of bytes that one attempt of reads in advance fetches.
+const MAX_AHEAD_BYTES: u64 = 64 << 20;
+
+/// The largest number of attempts of reads in advance. Metadata structures have few levels.
+const MAX_AHEAD_ATTEMPTS: usize = 32;
 
 /// The number of attempts to read bytes through the memory of the fetcher. Other readers may take
 /// the memory between the fetch and the copy.
@@ -98,6 +107,31 @@ impl CloudDriver {
         Ok(offset..end)
     }
 
+    /// Returns the notes of missing bytes, if reads of this thread do not wait for them.
+    fn notes(&self) -> Option<Arc<Notes>> {
+        self.notes.clone().or_else(|| ahead::notes_of(&self.fetcher))
+    }
+
+    /// Calls `work` until its reads find all bytes, and fetches the missing bytes after each call.
+    /// Returns the number of fetched bytes.
+    fn fetch_ahead(&self, work: &mut dyn FnMut()) -> u64 {
+        let mut fetched = 0;
+        for _ in 0..MAX_AHEAD_ATTEMPTS {
+            let Some(missing) = ahead::missing_of(&self.fetcher, work) else { break };
+            let mut ranges = missing.lines;
+            ranges.extend(missing.raw);
+            ranges.sort_unstable_by_key(|range| (range.start, range.end));
+            let ranges = merge(&ranges);
+            let bytes: u64 = ranges.iter().map(|range| range.end - range.start).sum();
+            if bytes == 0 || bytes > MAX_AHEAD_BYTES || self.fetcher.wait_for(ranges, Keep::Lines).is_err() {
+                // The reads after this one report the error.
+                break;
+            }
+            fetched += bytes;
+        }
+        fetched
+    }
+
     /// Returns the bytes of a range if they are in memory.
     fn take(&self, range: &Range<u64>) -> Option<Vec<Bytes>> {
         let Some(whole) = self.fetcher.remote.whole() else { return self.fetcher.take(range) };
@@ -148,6 +182,20 @@ impl CloudDriver {
         }
         self.note(notes, range, true);
         Err(DriverError::NotYet { name: self.name().to_owned() })
+    }
+
+    /// Returns whether a range is read straight into the caller's buffer: it is long, and was not
+    /// announced.
+    fn is_streamed(&self, range: &Range<u64>) -> bool {
+        let length = range.end - range.start;
+        if length < streamed::MIN_BYTES || self.fetcher.remote.whole().is_some() {
+            return false;
+        }
+        let held = self.fetcher.held();
+        let missing: u64 = held.missing(range).iter().map(|part| part.end - part.start).sum();
+        let is_new = held.not_pending(range).as_slice() == std::slice::from_ref(range);
+        drop(held);
+        missing >= length / 2 && is_new && !self.fetcher.is_announced(range)
     }
 
     /// Fills a buffer with a range of at most [`BATCH_BYTES`].
@@ -201,26 +249,34 @@ impl Driver for CloudDriver {
 
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<()> {
         let range = self.range(offset, buf.len())?;
-        if let Some(notes) = &self.notes {
-            return self.read_or_note(notes, &range, buf);
+        if let Some(notes) = self.notes() {
+            return self.read_or_note(&notes, &range, buf);
         }
-        if range.end - range.start <= BATCH_BYTES {
-            return self.read_batch(&range, buf);
+        if self.is_streamed(&range) {
+            return streamed::read_into(&self.fetcher, &range, buf);
         }
-        let batches = |start: u64| start..start + (range.end - start).min(BATCH_BYTES);
         let mut rest = buf;
         let mut start = range.start;
         while start < range.end {
-            let (batch, next) = (batches(start), batches(batches(start).end));
-            if self.fetcher.remote.whole().is_none() {
-                self.fetcher.start(&[batch.clone(), next], Keep::UntilRead);
-            }
+            let batch = start..start + (range.end - start).min(BATCH_BYTES);
             let length = to_usize(batch.end - batch.start)?;
             let Some((to, after)) = rest.split_at_mut_checked(length) else { break };
             self.read_batch(&batch, to)?;
             (rest, start) = (after, batch.end);
         }
         Ok(())
+    }
+
+    fn read_ahead(&self, work: &mut dyn FnMut()) -> u64 {
+        if self.fetcher.remote.whole().is_some() {
+            return 0;
+        }
+        if self.notes().is_some() {
+            // The reads note what is missing for the work around this one.
+            work();
+            return 0;
+        }
+        self.fetch_ahead(work)
     }
 
     fn expect_read(&self, offset: u64, length: usize) {
@@ -231,7 +287,7 @@ impl Driver for CloudDriver {
 
     fn expect_many(&self, ranges: &[Range<u64>]) {
         let inside = ranges.iter().filter(|range| range.end <= self.size());
-        if let Some(notes) = &self.notes {
+        if let Some(notes) = self.notes() {
             let held = self.fetcher.held();
             let missing: Vec<_> = inside.filter(|range| !held.missing(range).is_empty()).collect();
             drop(held);
@@ -251,10 +307,10 @@ impl Driver for CloudDriver {
         if ranges.len() > 1 {
             self.expect_many(&ranges);
         }
-        if let Some(notes) = &self.notes {
+        if let Some(notes) = self.notes() {
             let outcomes = requests.iter_mut().zip(&ranges);
             let outcomes: Vec<_> =
-                outcomes.map(|(request, range)| self.read_or_note(notes, range, request.buf)).collect();
+                outcomes.map(|(request, range)| self.read_or_note(&notes, range, request.buf)).collect();
             return outcomes.into_iter().collect();
         }
         requests.sort_unstable_by_key(|request| request.offset);

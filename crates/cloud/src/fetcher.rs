@@ -33,7 +33,7 @@ pub(crate) struct Fetcher {
     announced: Mutex<BTreeMap<u64, Planned>>,
     /// Changes each time a request ends.
     ended: watch::Sender<u64>,
-    permits: Semaphore,
+    pub(crate) permits: Semaphore,
     parallel: usize,
 }
 
@@ -164,16 +164,11 @@ impl Fetcher {
         self.runtime.wait(future).map_err(|error| io_error(self.remote.name(), error))?
     }
 
-    /// Starts to fetch ranges. An error is not reported: the read that needs the bytes repeats the
-    /// request.
-    pub(crate) fn start(self: &Arc<Self>, ranges: &[Range<u64>], keep: Keep) {
-        if self.runtime.is_of_this_process() {
-            let (flights, _) = self.begin(ranges);
-            self.start_flights(flights, keep);
-        }
-    }
-
+    /// Starts requests. An error is not reported: the read that needs the bytes repeats the request.
     fn start_flights(self: &Arc<Self>, flights: Vec<Flight>, keep: Keep) {
+        if !self.runtime.is_of_this_process() {
+            return;
+        }
         for flight in flights {
             let fetcher = Arc::clone(self);
             self.runtime.spawn(async move {
@@ -218,6 +213,13 @@ impl Fetcher {
         }
         drop(held);
         self.start_flights(flights, Keep::UntilRead);
+    }
+
+    /// Returns whether a byte of a range was announced, and not requested yet.
+    pub(crate) fn is_announced(&self, range: &Range<u64>) -> bool {
+        let announced = self.announced();
+        let last = announced.range(..range.end).next_back();
+        last.is_some_and(|(_, request)| request.range.end > range.start)
     }
 
     /// Sends the announced requests that have bytes of a range, and some requests after them.

@@ -79,7 +79,7 @@ mod tests {
 
     fn siblings(path: &str, prefix: &str) -> Siblings {
         let store = Arc::new(object_store::memory::InMemory::new());
-        let location = Location { store, path: Path::from(path), shown: "memory://".into() };
+        let location = Location::of_store(store, &Path::from(path));
         Siblings { options: CloudOptions::new(), location, prefix: Path::from(prefix) }
     }
 

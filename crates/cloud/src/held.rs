@@ -61,6 +61,13 @@ impl Held {
         self.pending.len() >= requests || self.unread + self.flying >= bytes
     }
 
+    /// Returns whether no request has been sent without an answer, and no raw data waits for its
+    /// reader.
+    #[cfg(test)]
+    pub(crate) fn is_at_rest(&self) -> bool {
+        self.pending.is_empty() && self.flying == 0 && self.unread == 0
+    }
+
     /// Marks a range as being fetched.
     pub(crate) fn begin(&mut self, range: &Range<u64>) {
         self.flying += range.end - range.start;

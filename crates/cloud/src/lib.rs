@@ -2,7 +2,7 @@
 //! `https://`.
 //!
 //! [`open`] returns a file that reads byte ranges of the object, by a driver. Everything that reads
-//! a [`File`] works. A file is not changed: its object is read only.
+//! a [`File`] works.
 //!
 //! ```no_run
 //! let file = hyperslab_cloud::open("https://example.org/run42.h5")?;
@@ -16,6 +16,11 @@
 //! fetch lines of 64 KiB, or of a page, which stay in memory. Reads of chunks are announced to the
 //! driver, which joins their byte ranges over small gaps and sends up to 32 requests at the same
 //! time. Memory is bounded: [`CloudOptions::cache`].
+//!
+//! # Writing
+//!
+//! An object cannot be changed in part. [`CloudOptions::create`] and its relatives return a
+//! [`Draft`]: a local file that is uploaded as a whole when it is closed.
 //!
 //! # Changes of the object
 //!
@@ -40,10 +45,12 @@
 //! are there, so a read in asynchronous code blocks the executor's thread.
 #![forbid(unsafe_code)]
 
+mod ahead;
 mod async_file;
 #[cfg(feature = "client")]
 mod connect;
 mod counters;
+mod draft;
 mod driver;
 mod error;
 mod fetcher;
@@ -55,10 +62,12 @@ mod options;
 mod ranges;
 mod remote;
 mod runtime;
+mod streamed;
 mod transfer;
 
 pub use async_file::{AsyncDataset, AsyncFile};
 pub use counters::Usage;
+pub use draft::Draft;
 pub use driver::CloudDriver;
 pub use location::is_url;
 pub use object_store;

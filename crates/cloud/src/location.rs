@@ -17,6 +17,8 @@ pub(crate) struct Location {
     pub(crate) path: Path,
     /// The URL of the store without credentials, to which paths are added in messages.
     pub(crate) shown: String,
+    /// True if the store accepts a condition at the end of an upload in parts.
+    pub(crate) has_conditional_parts: bool,
 }
 
 /// Shows no store: the URL inside a store may have credentials.
@@ -61,7 +63,12 @@ impl Location {
             "file" => Arc::new(object_store::local::LocalFileSystem::new()),
             other => return Err(Error::unsupported(format!("URLs of the scheme `{other}` in this build"))),
         };
-        Ok(Self { store, path, shown })
+        Ok(Self { store, path, shown, has_conditional_parts: url.scheme() == "s3" })
+    }
+
+    /// Returns the location of a path in a store of the caller.
+    pub(crate) fn of_store(store: Arc<dyn ObjectStore>, path: &Path) -> Self {
+        Self { store, path: path.clone(), shown: "store:".into(), has_conditional_parts: false }
     }
 
     /// Returns the URL of a path in this store, without credentials.

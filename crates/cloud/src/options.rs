@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::future::Future;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,6 +19,7 @@ use crate::files::Siblings;
 use crate::location::Location;
 use crate::remote::{FIRST_BYTES, Place, Remote};
 use crate::runtime::Runtime;
+use crate::transfer::Existing;
 
 /// The smallest amount of memory for bytes of one file: less would hold no read with its
 /// neighbours.
@@ -46,7 +48,10 @@ pub struct CloudOptions {
     deadline: Duration,
     retries: usize,
     pub(crate) config: Vec<(String, String)>,
-    open: OpenOptions,
+    pub(crate) open: OpenOptions,
+    /// The condition of the upload for which a store is made.
+    pub(crate) completion: Option<Existing>,
+    pub(crate) scratch: Option<PathBuf>,
 }
 
 impl Default for CloudOptions {
@@ -62,6 +67,8 @@ impl Default for CloudOptions {
             retries: 4,
             config: Vec::new(),
             open: OpenOptions::new(),
+            completion: None,
+            scratch: None,
         }
     }
 }
@@ -164,6 +171,14 @@ impl CloudOptions {
         self
     }
 
+    /// Sets the folder of the local files of [drafts](crate::Draft): the folder for temporary files
+    /// of the system by default.
+    #[must_use]
+    pub fn scratch_folder(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.scratch = Some(folder.into());
+        self
+    }
+
     /// Opens the HDF5 file at a URL for reading.
     ///
     /// # Errors
@@ -189,7 +204,7 @@ impl CloudOptions {
     /// # Errors
     /// Returns the errors of [`open`](Self::open).
     pub fn open_store(&self, store: Arc<dyn ObjectStore>, path: &Path) -> Result<File> {
-        let location = Location { store, path: path.clone(), shown: "store:".into() };
+        let location = Location::of_store(store, path);
         Ok(self.open_location(location)?.0)
     }
 
@@ -265,6 +280,7 @@ impl CloudOptions {
             authorization: None,
             plain_credentials: self.plain_credentials,
             idle: self.deadline,
+            completion: self.completion.as_ref().and_then(Existing::header),
         }
     }
 

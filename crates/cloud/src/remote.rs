@@ -123,14 +123,57 @@ impl Remote {
     /// [`DriverError::Changed`] if the object was replaced, [`DriverError::Io`] if the store fails.
     pub(crate) async fn get(&self, range: Range<u64>) -> Result<Bytes> {
         let length = range.end - range.start;
+        let result = self.ask(range).await?;
+        let bytes = self.place.body(result, length).await?;
+        self.counters.answer(to_u64(bytes.len()));
+        Ok(bytes)
+    }
+
+    /// Reads a range of the object, and calls `receive` with the offset and the bytes of each piece
+    /// as it comes. Stops if `receive` returns false.
+    ///
+    /// # Errors
+    /// As [`get`](Self::get). Some pieces may have been received then.
+    pub(crate) async fn get_pieces(
+        &self,
+        range: Range<u64>,
+        mut receive: impl FnMut(u64, Bytes) -> bool + Send,
+    ) -> Result<()> {
+        let result = self.ask(range.clone()).await?;
+        let mut pieces = result.into_stream();
+        let mut at = range.start;
+        let received = async {
+            while let Some(piece) =
+                pieces.try_next().await.map_err(|error| driver_error(self.name(), &error, None))?
+            {
+                let end = at + to_u64(piece.len());
+                if end > range.end {
+                    return Err(wrong_length(self.name(), end - range.start, range.end - range.start));
+                }
+                if !receive(at, piece) {
+                    return Ok(());
+                }
+                at = end;
+            }
+            if at == range.end {
+                return Ok(());
+            }
+            Err(wrong_length(self.name(), at - range.start, range.end - range.start))
+        };
+        let outcome = tokio::time::timeout(self.place.deadline, received).await;
+        outcome.unwrap_or_else(|_| Err(late(self.name(), self.place.seconds())))?;
+        self.counters.answer(range.end - range.start);
+        Ok(())
+    }
+
+    /// Sends the request for a range, and verifies that the answer belongs to the same object.
+    async fn ask(&self, range: Range<u64>) -> Result<GetResult> {
         let (outcome, status) = self.place.send(self.request(range), &self.counters).await;
         let result = outcome.map_err(|error| driver_error(self.name(), &error, status))?;
         if !self.is_same(&result.meta) {
             return Err(DriverError::Changed { name: self.name().to_owned() });
         }
-        let bytes = self.place.body(result, length).await?;
-        self.counters.answer(to_u64(bytes.len()));
-        Ok(bytes)
+        Ok(result)
     }
 
     /// Returns the request for a range, with the condition that the object has not changed.
@@ -150,6 +193,10 @@ impl Remote {
         let same_time = || self.meta.e_tag.is_some() || answer.last_modified == self.meta.last_modified;
         answer.size == self.meta.size && answer.e_tag == self.meta.e_tag && same_time()
     }
+}
+
+fn wrong_length(name: &str, got: u64, expected: u64) -> DriverError {
+    invalid(name, format!("the answer has {got} bytes or more instead of {expected}"))
 }
 
 impl Place {
@@ -188,9 +235,7 @@ impl Place {
     }
 
     async fn receive(&self, result: GetResult, expected: u64) -> Result<Bytes> {
-        let wrong = |got: u64| {
-            invalid(&self.name, format!("the answer has {got} bytes or more instead of {expected}"))
-        };
+        let wrong = |got: u64| wrong_length(&self.name, got, expected);
         let mut parts = result.into_stream();
         let mut bytes = BytesMut::new();
         let mut is_first = true;

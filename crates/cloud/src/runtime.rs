@@ -53,6 +53,14 @@ impl Runtime {
         self.process == std::process::id()
     }
 
+    /// Returns an error if the thread of the runtime runs in another process.
+    pub(crate) fn require_thread(&self) -> io::Result<()> {
+        if self.is_of_this_process() {
+            return Ok(());
+        }
+        Err(io::Error::other("the file was opened before this process was forked: open it again"))
+    }
+
     /// Runs a future on the runtime thread. The task is cancelled with its handle's `abort`.
     pub(crate) fn spawn<T: Send + 'static>(
         &self,
@@ -67,11 +75,7 @@ impl Runtime {
         &self,
         future: impl Future<Output = T> + Send + 'static,
     ) -> io::Result<T> {
-        if !self.is_of_this_process() {
-            return Err(io::Error::other(
-                "the file was opened before this process was forked: open it again",
-            ));
-        }
+        self.require_thread()?;
         let (send, receive) = mpsc::sync_channel(1);
         self.handle.spawn(async move {
             drop(send.send(future.await));

@@ -2,6 +2,7 @@
 
 use std::io::{self, Read, Write};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use bytes::Bytes;
 use hyperslab::vfd::{Driver as _, DriverError};
@@ -12,17 +13,22 @@ use object_store::{
     Error as StoreError, ObjectStore, ObjectStoreExt as _, PutMode, PutOptions, PutPayload, UpdateVersion,
     WriteMultipart,
 };
+#[cfg(feature = "client")]
+use reqwest::header::{HeaderName, HeaderValue, IF_MATCH, IF_NONE_MATCH};
 
-use crate::CloudOptions;
 use crate::error::{driver_error, io_error, without_secrets};
 use crate::location::Location;
 use crate::runtime::Runtime;
+use crate::{CloudDriver, CloudOptions};
 
 /// The number of bytes that a transfer holds at once, and of one part of an upload.
 const PART_BYTES: usize = 16 << 20;
 
 /// The largest object that one request uploads. Larger objects are uploaded in parts.
 const SINGLE_BYTES: usize = 64 << 20;
+
+/// The largest number of parts of one upload, below the limit of 10000 of the stores.
+const MAX_PARTS: u64 = 9_000;
 
 /// The largest number of parts that are uploaded at the same time.
 const CONCURRENT_PARTS: usize = 4;
@@ -41,6 +47,21 @@ pub enum Existing {
     ReplaceVersion(String),
 }
 
+#[cfg(feature = "client")]
+impl Existing {
+    /// Returns the condition of a request as an HTTP header.
+    pub(crate) fn header(&self) -> Option<(HeaderName, HeaderValue)> {
+        match self {
+            Self::Refuse => Some((IF_NONE_MATCH, HeaderValue::from_static("*"))),
+            Self::Replace => None,
+            Self::ReplaceVersion(tag) => {
+                // A tag came from a header, so that it is valid as one.
+                HeaderValue::from_str(tag).ok().map(|tag| (IF_MATCH, tag))
+            }
+        }
+    }
+}
+
 impl CloudOptions {
     /// Copies all bytes of the object at a URL to `target`, and returns their number.
     ///
@@ -48,7 +69,10 @@ impl CloudOptions {
     /// Returns [`ErrorKind::Io`](hyperslab::ErrorKind::Io) if the object cannot be read or `target`
     /// cannot be written.
     pub fn download(&self, url: &str, target: &mut dyn Write) -> Result<u64> {
-        let driver = self.driver(url)?;
+        self.download_from(&self.driver(url)?, target)
+    }
+
+    pub(crate) fn download_from(&self, driver: &CloudDriver, target: &mut dyn Write) -> Result<u64> {
         let failed = |source| Error::Io { action: format!("cannot copy `{}`", driver.name()), source };
         let length = driver.len().map_err(failed)?;
         let mut buffer = Vec::new();
@@ -63,44 +87,80 @@ impl CloudOptions {
         Ok(length)
     }
 
-    /// Uploads all bytes of `source` as the object at a URL. The object appears as a whole or not
-    /// at all. Objects of more than 64 MiB are uploaded in parts; then `existing` is examined
-    /// before the upload, and another program can create the object in the meantime.
+    /// Uploads all bytes of `source` as the object at a URL, and returns the version of the new
+    /// object, if the store has versions. The object appears as a whole or not at all, and only if
+    /// the condition of `existing` holds then.
+    ///
+    /// Objects of more than 64 MiB are uploaded in parts. Stores other than `s3://` have no
+    /// condition for such an upload: [`Existing::Refuse`] then uploads under another name, and the
+    /// store copies the object to its own name; [`Existing::ReplaceVersion`] is unsupported.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Exists`](hyperslab::ErrorKind::Exists) if the object exists and is not
     /// to be replaced, [`ErrorKind::Unsupported`](hyperslab::ErrorKind::Unsupported) if the store
-    /// cannot write, and [`ErrorKind::Io`](hyperslab::ErrorKind::Io) if the upload fails.
-    pub fn upload(&self, mut source: impl Read, url: &str, existing: Existing) -> Result<()> {
-        let location = Location::of(url, self)?;
+    /// cannot write in this way, and [`ErrorKind::Io`](hyperslab::ErrorKind::Io) if the upload
+    /// fails or the object has another version.
+    pub fn upload(&self, source: impl Read, url: &str, existing: Existing) -> Result<Option<String>> {
+        self.upload_parts(source, url, existing, PART_BYTES)
+    }
+
+    /// Uploads a whole file as [`upload`](Self::upload) does. The size of the parts follows from
+    /// the length of the file.
+    ///
+    /// # Errors
+    /// Returns the errors of [`upload`](Self::upload).
+    pub fn upload_file(
+        &self,
+        source: &std::fs::File,
+        url: &str,
+        existing: Existing,
+    ) -> Result<Option<String>> {
+        let length = source.metadata().map_err(|error| Error::Io {
+            action: "cannot read the file for an upload".into(),
+            source: io_error("local file", error),
+        })?;
+        let part = to_usize(length.len() / MAX_PARTS + 1)?.next_multiple_of(1 << 20);
+        self.upload_parts(source, url, existing, part.max(PART_BYTES))
+    }
+
+    fn upload_parts(
+        &self,
+        mut source: impl Read,
+        url: &str,
+        existing: Existing,
+        part_bytes: usize,
+    ) -> Result<Option<String>> {
+        let mut options = self.clone();
+        options.completion = Some(existing.clone());
+        let location = Location::of(url, &options)?;
         let name = location.name_of(&location.path);
         let failed =
             |error| Error::Io { action: format!("cannot upload `{name}`"), source: io_error(&name, error) };
         let runtime = Runtime::get().map_err(failed)?;
         let first = read_part(&mut source, SINGLE_BYTES + 1).map_err(failed)?;
-        let (store, path) = (Arc::clone(&location.store), location.path.clone());
         if first.len() <= SINGLE_BYTES {
+            let (store, path) = (Arc::clone(&location.store), location.path.clone());
             let options = PutOptions { mode: mode(existing), ..PutOptions::default() };
             let put = async move { store.put_opts(&path, PutPayload::from_bytes(first), options).await };
-            return runtime.wait(put).map_err(failed)?.map(drop).map_err(|error| upload_error(&name, &error));
+            let put = runtime.wait(put).map_err(failed)?;
+            return put.map(|result| result.e_tag).map_err(|error| upload_error(&name, &error));
         }
-        let begin = begin_parts(store, path, existing);
-        let begun = runtime.wait(begin).map_err(failed)?;
+        let begun = runtime.wait(Parts::begin(location, existing, part_bytes)).map_err(failed)?;
         let mut parts = begun.map_err(|error| upload_error(&name, &error))?;
         let mut part = first;
         while !part.is_empty() {
-            let sent = runtime.wait(send_part(parts, part)).map_err(failed)?;
+            let sent = runtime.wait(parts.send(part)).map_err(failed)?;
             parts = sent.map_err(|error| upload_error(&name, &error))?;
-            part = match read_part(&mut source, PART_BYTES) {
+            part = match read_part(&mut source, part_bytes) {
                 Ok(part) => part,
                 Err(error) => {
-                    let aborted = runtime.wait(parts.abort());
+                    let aborted = runtime.wait(parts.writer.abort());
                     tracing::debug!(?aborted, "an upload was given up");
                     return Err(failed(error));
                 }
             };
         }
-        runtime.wait(parts.finish()).map_err(failed)?.map(drop).map_err(|error| upload_error(&name, &error))
+        runtime.wait(parts.finish()).map_err(failed)?.map_err(|error| upload_error(&name, &error))
     }
 }
 
@@ -112,44 +172,95 @@ fn mode(existing: Existing) -> PutMode {
     }
 }
 
-/// Begins an upload in parts, after it has examined the existing object.
-async fn begin_parts(
-    store: Arc<dyn ObjectStore>,
-    path: Path,
+/// An upload in parts, whose object appears when it is finished.
+struct Parts {
+    writer: WriteMultipart,
+    location: Location,
     existing: Existing,
-) -> object_store::Result<WriteMultipart> {
-    let found = match existing {
-        Existing::Replace => None,
-        _ => match store.head(&path).await {
-            Ok(meta) => Some(meta),
-            Err(StoreError::NotFound { .. }) => None,
-            Err(error) => return Err(error),
-        },
-    };
-    let path_text = path.to_string();
-    match (existing, found) {
-        (Existing::Refuse, Some(_)) => {
-            Err(StoreError::AlreadyExists { path: path_text, source: "the object exists".into() })
+    /// The name under which the object is uploaded, if it is not the object's own name.
+    beside: Option<Path>,
+}
+
+impl Parts {
+    /// Begins an upload, after it has examined the existing object: an upload that cannot succeed
+    /// should not send any bytes.
+    async fn begin(location: Location, existing: Existing, part_bytes: usize) -> object_store::Result<Self> {
+        let (store, path) = (&location.store, &location.path);
+        let found = match &existing {
+            Existing::Replace => None,
+            _ => match store.head(path).await {
+                Ok(meta) => Some(meta),
+                Err(StoreError::NotFound { .. }) => None,
+                Err(error) => return Err(error),
+            },
+        };
+        let is_conditional = location.has_conditional_parts;
+        let beside = match (&existing, found) {
+            (Existing::Refuse, Some(_)) => return Err(exists(path, "the object exists")),
+            (Existing::ReplaceVersion(tag), found)
+                if found.as_ref().and_then(|meta| meta.e_tag.as_ref()) != Some(tag) =>
+            {
+                let source = "the object has another version".into();
+                return Err(StoreError::Precondition { path: path.to_string(), source });
+            }
+            (Existing::ReplaceVersion(_), _) if !is_conditional => {
+                return Err(StoreError::NotSupported { source: "no condition for parts".into() });
+            }
+            (Existing::Refuse, None) if !is_conditional => Some(beside(path)?),
+            _ => None,
+        };
+        let upload = store.put_multipart(beside.as_ref().unwrap_or(path)).await?;
+        let writer = WriteMultipart::new_with_chunk_size(upload, part_bytes);
+        Ok(Self { writer, existing, beside, location })
+    }
+
+    async fn send(mut self, part: Bytes) -> object_store::Result<Self> {
+        self.writer.put(part);
+        match self.writer.wait_for_capacity(CONCURRENT_PARTS).await {
+            Ok(()) => Ok(self),
+            Err(error) => {
+                let aborted = self.writer.abort().await;
+                tracing::debug!(?aborted, "an upload was given up");
+                Err(error)
+            }
         }
-        (Existing::ReplaceVersion(tag), found)
-            if found.as_ref().and_then(|meta| meta.e_tag.as_ref()) != Some(&tag) =>
-        {
-            Err(StoreError::Precondition { path: path_text, source: "the object has another version".into() })
-        }
-        _ => Ok(WriteMultipart::new_with_chunk_size(store.put_multipart(&path).await?, PART_BYTES)),
+    }
+
+    /// Makes the object appear, and returns its version.
+    async fn finish(self) -> object_store::Result<Option<String>> {
+        let (store, path) = (&self.location.store, &self.location.path);
+        let finished = self.writer.finish().await;
+        let Some(beside) = self.beside else {
+            return match finished {
+                Err(StoreError::Precondition { .. } | StoreError::NotModified { .. })
+                    if self.existing == Existing::Refuse =>
+                {
+                    Err(exists(path, "the object was created during the upload"))
+                }
+                finished => finished.map(|result| result.e_tag),
+            };
+        };
+        finished?;
+        let copied = store.copy_if_not_exists(&beside, path).await;
+        let deleted = store.delete(&beside).await;
+        tracing::debug!(?deleted, %beside, "the first name of an upload was removed");
+        copied?;
+        Ok(store.head(path).await.ok().and_then(|meta| meta.e_tag))
     }
 }
 
-async fn send_part(mut parts: WriteMultipart, part: Bytes) -> object_store::Result<WriteMultipart> {
-    parts.put(part);
-    match parts.wait_for_capacity(CONCURRENT_PARTS).await {
-        Ok(()) => Ok(parts),
-        Err(error) => {
-            let aborted = parts.abort().await;
-            tracing::debug!(?aborted, "an upload was given up");
-            Err(error)
-        }
-    }
+fn exists(path: &Path, why: &'static str) -> StoreError {
+    StoreError::AlreadyExists { path: path.to_string(), source: why.into() }
+}
+
+/// Returns a path beside `path` that no other upload uses.
+fn beside(path: &Path) -> object_store::Result<Path> {
+    static NUMBER: AtomicU64 = AtomicU64::new(0);
+    let number = NUMBER.fetch_add(1, Relaxed);
+    let time = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    // A clock before 1970 does no harm: the process and the number differ then too.
+    let nanos = time.map_or(0, |time| time.as_nanos());
+    Ok(Path::parse(format!("{path}.hyperslab-{nanos:x}-{:x}-{number:x}", std::process::id()))?)
 }
 
 /// Reads at most `count` bytes; fewer at the end of the source.

@@ -105,6 +105,7 @@ mod open_options;
 mod other_files;
 mod pattern;
 mod phase_change;
+mod prefetch;
 mod rearrangement;
 mod recovery;
 mod reference;

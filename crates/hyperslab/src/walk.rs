@@ -7,6 +7,7 @@ use std::sync::Arc;
 use hyperslab_engine::Result;
 use hyperslab_engine::store::{AddressSet, ObjectHandle};
 
+use crate::prefetch::{TOGETHER, read_metadata};
 use crate::{File, Link, LinkTarget, Object, ObjectKind, ObjectToken};
 
 /// The largest number of bytes of an object's name in a walk over a file. If the path of the object
@@ -35,6 +36,8 @@ pub struct Walk {
     file: File,
     known: AddressSet<ObjectToken>,
     unvisited: VecDeque<Unvisited>,
+    /// The number of unvisited objects, from the first one on, whose metadata was fetched.
+    fetched: usize,
     /// The names of all objects, each with the number of its group. Whole paths of nested groups
     /// would need memory in proportion to the square of the depth.
     names: Vec<(usize, Box<[u8]>)>,
@@ -76,6 +79,7 @@ impl Walk {
             file: file.clone(),
             known: AddressSet::from_iter([token]),
             unvisited: VecDeque::from([next]),
+            fetched: 0,
             names: vec![(0, Box::default())],
             recent: (0, Vec::new()),
         }
@@ -86,6 +90,8 @@ impl Walk {
         let store = &self.file.root().file().container.store;
         loop {
             let next = self.unvisited.pop_front()?;
+            // Saturates at 0: objects are counted only if reads have to wait for bytes.
+            self.fetched = self.fetched.saturating_sub(1);
             if !next.handle.as_ref().is_ok_and(|handle| store.is_unlinked(handle.address())) {
                 return Some(next);
             }
@@ -108,6 +114,19 @@ impl Walk {
             path.extend_from_slice(name);
         }
         if path.is_empty() { b"/".to_vec() } else { path }
+    }
+
+    /// Fetches the metadata of the next unvisited objects together, if reads have to wait for
+    /// bytes.
+    fn fetch_next(&mut self) {
+        let store = &self.file.root().file().container.store;
+        if self.fetched > 0 || !store.expects_raw() {
+            return;
+        }
+        let next: Vec<ObjectToken> =
+            self.unvisited.iter().take(TOGETHER).map(|unvisited| unvisited.token).collect();
+        self.fetched = next.len();
+        self.file.prefetch_objects(&next, &mut |object| read_metadata(object));
     }
 
     /// Opens an object that the walk has not visited and returns it. Adds the targets of a group's
@@ -147,6 +166,7 @@ impl Iterator for Walk {
         // The clone of the file leaves `self` unborrowed.
         let file = Arc::clone(self.file.root().file());
         let reading = file.reading();
+        self.fetch_next();
         let next = self.next_linked()?;
         Some(match reading {
             Ok(_reading) => self.visit(next),

@@ -84,6 +84,20 @@ pub trait Driver: Send + Sync + Debug {
         false
     }
 
+    /// Fetches in advance the bytes that `work` reads, if reads of this driver have to wait for
+    /// bytes, such as bytes of a remote file. Returns the number of bytes that were fetched.
+    ///
+    /// The driver calls `work` repeatedly. A read of `work` whose bytes would have to be fetched
+    /// fails with [`DriverError::NotYet`]. After a call, the driver fetches the bytes of all failed
+    /// reads together. Therefore `work` continues after errors, and has no effects. Within another
+    /// call on the same thread, the driver calls `work` once, and the outer call fetches the bytes.
+    ///
+    /// Other drivers do not call `work`.
+    fn read_ahead(&self, work: &mut dyn FnMut()) -> u64 {
+        let _ = work;
+        0
+    }
+
     /// Fills the buffers of several read requests from the file. The result is the same as with one
     /// call of [`Driver::read_at`] for each request, in any order.
     ///

@@ -108,6 +108,10 @@ impl Driver for Log {
         self.inner.expects_many()
     }
 
+    fn read_ahead(&self, work: &mut dyn FnMut()) -> u64 {
+        self.inner.read_ahead(work)
+    }
+
     fn read_many(&self, requests: &mut [ReadRequest<'_>]) -> Result<()> {
         let ranges: Vec<_> = requests.iter().map(|request| (request.offset, length(request.buf))).collect();
         self.recorded(LoggedOperation::Read, &ranges, || self.inner.read_many(requests))

@@ -14,6 +14,8 @@ mod capi;
 mod capi_suites;
 mod check_corpus;
 mod checks;
+mod cloud;
+mod cloud_corpus;
 mod corpus;
 mod crash;
 mod differential;
@@ -59,6 +61,16 @@ const TASKS: &[(&str, Task, &str)] = &[
         "bench-cloud",
         bench_cloud::run,
         "requests, bytes and times of reads from a web server with a delay, compared with h5py, pyfive and zarr [DELAY…] [--debug] [--update]",
+    ),
+    (
+        "cloud",
+        cloud::run,
+        "tests of the crate hyperslab-cloud against moto, s3s-fs and nginx, which it installs [--no-install]",
+    ),
+    (
+        "cloud-corpus",
+        cloud_corpus::run,
+        "every file of the corpus has the same contents through the driver and AsyncFile of hyperslab-cloud as from disk",
     ),
     (
         "substitutes",

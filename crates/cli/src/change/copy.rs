@@ -38,6 +38,9 @@ pub(crate) struct CpArguments {
     /// Use equal committed datatypes of the target file instead of copies
     #[arg(long)]
     merge_types: bool,
+    /// Replace an existing file or object by the copy of a whole file
+    #[arg(long)]
+    replace: bool,
     /// The file
     file: PathBuf,
     /// The path of the object
@@ -59,19 +62,22 @@ pub(crate) fn cp(arguments: &CpArguments) -> Result<()> {
         without_attributes: arguments.without_attributes,
         merge_committed_datatypes: arguments.merge_types,
     };
+    if arguments.replace && !arguments.to.is_empty() {
+        bail!("--replace is an option for copies of whole files from or to a URL");
+    }
     if arguments.to.is_empty() {
         let target = Path::new(&arguments.from);
         if remote::url(&arguments.file).is_none() && remote::url(target).is_none() {
             bail!("the argument TO is missing: a path, or a file and a path");
         }
-        return remote::copy_file(&arguments.file, target);
+        return remote::copy_file(&arguments.file, target, arguments.replace);
     }
     let (target, to) = match arguments.to.as_slice() {
         [file, to] => (Path::new(file), to),
         [to] => (arguments.file.as_path(), to),
         _ => bail!("the argument TO must be a path, or a file and a path"),
     };
-    if is_same(&arguments.file, target) {
+    if is_same(&arguments.file, target) || arguments.file == target {
         let file = open(target)?;
         return change(target, file, |file| copy(file, file, &arguments.from, to, options));
     }

@@ -6,9 +6,10 @@ use std::path::Path;
 use anyhow::{Context as _, Result, bail};
 use hyperslab::{File, FileOptions};
 
-use super::{change, named, open};
+use super::{change, named, open_or_create};
 use crate::formats::new_object::NewObject;
 use crate::interrupted::new_file_for;
+use crate::remote;
 
 /// Creates an object at `path` of the file `to` by calling `work`. Creates the file if it does not
 /// exist. If `work` fails or the program crashes, a new file is removed, and an existing file has
@@ -19,8 +20,8 @@ pub(crate) fn create_whole(
     work: impl FnOnce(&NewObject<'_>) -> Result<()>,
 ) -> Result<()> {
     named(path)?;
-    if to.exists() {
-        return change(to, open(to)?, |file| create_in(file, path, work));
+    if remote::url(to).is_some() || to.exists() {
+        return change(to, open_or_create(to)?, |file| create_in(file, path, work));
     }
     let cannot = || format!("cannot create `{}`", to.display());
     let made = new_file_for(to, ".h5")?;

@@ -10,6 +10,7 @@ use hyperslab::{ErrorKind, File, Group, Link, LinkTarget, Object, ObjectKind, Ob
 use super::describe::{Detail, ObjectFacts};
 use super::describer::{Describer, message};
 use crate::output::escape;
+use crate::prefetch::{Parts, prefetch};
 
 /// The largest number of names in a printed path. If a path has more names, only its last names are
 /// printed.
@@ -172,6 +173,8 @@ impl<'a> Walk<'a> {
     /// Visits an object and its members for the listing. Returns the number of parts that could not
     /// be read.
     pub(crate) fn run(mut self, object: &Object, path: &str, sink: &mut dyn Sink) -> Result<usize> {
+        let parts = if self.describer.storage { Parts::AttributesAndStorage } else { Parts::Attributes };
+        prefetch(object, self.levels.max(1), parts);
         let mut levels = Vec::new();
         self.names.add(None, path.as_bytes());
         self.seen.insert(object.token(), 0);

@@ -20,7 +20,12 @@ use absent as build;
 #[cfg(feature = "cloud")]
 use present as build;
 
-pub(crate) use build::{copy_file, print_requests};
+#[cfg(not(feature = "cloud"))]
+pub(crate) use absent::Draft;
+#[cfg(feature = "cloud")]
+pub(crate) use hyperslab_cloud::Draft;
+
+pub(crate) use build::{copy_file, draft, print_requests, upload};
 
 pub(crate) use crate::urls::{shown, url};
 

@@ -6,7 +6,7 @@ use hyperslab::vfd::Driver;
 use hyperslab::{File, OpenOptions, Result};
 use hyperslab_cloud::CloudOptions;
 
-pub(crate) use super::copy::copy_file;
+pub(crate) use super::copy::{copy_file, draft, upload};
 pub(crate) use super::requests::print_requests;
 
 pub(super) fn open(options: OpenOptions, url: &str) -> Result<File> {

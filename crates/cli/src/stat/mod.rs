@@ -22,6 +22,7 @@ use self::objects::{Largest, Line};
 use self::sizes::{DatasetSizes, sum};
 use self::structures::{Structures, Waste};
 use crate::open::OpenArguments;
+use crate::prefetch::{Parts, prefetch};
 use crate::{lookup, output};
 
 /// The length in bytes of the longest path that the statistics extend by the names of links. If a
@@ -50,6 +51,10 @@ pub(crate) struct StatArguments {
     /// store
     #[arg(long, conflicts_with_all = ["top", "all", "quick"])]
     cloud: bool,
+    /// With --cloud, also show the requests and bytes after `hyperslab repack --cloud`, which
+    /// writes a temporary file
+    #[arg(long, requires = "cloud")]
+    repacked: bool,
     #[command(flatten)]
     open: OpenArguments,
     /// The HDF5 file
@@ -63,7 +68,7 @@ pub(crate) struct StatArguments {
 /// the file could not be read.
 pub(crate) fn run(arguments: &StatArguments) -> Result<ExitCode> {
     if arguments.cloud {
-        crate::remote::print_requests(&arguments.file, arguments.json)?;
+        crate::remote::print_requests(&arguments.file, arguments.json, arguments.repacked)?;
         return Ok(ExitCode::SUCCESS);
     }
     let shown = arguments.file.display();
@@ -136,6 +141,7 @@ impl<'a> Survey<'a> {
     /// Adds an object, and all objects that hard links below it reach, to the statistics. Each
     /// object counts once.
     fn walk(&mut self, path: &[u8], first: Object) {
+        prefetch(&first, usize::MAX, Parts::AttributesAndStorage);
         let mut known: HashSet<ObjectToken> = HashSet::from([first.token()]);
         let mut pending: VecDeque<(ObjectToken, Vec<u8>)> = VecDeque::new();
         let mut next = Some((Ok(first), path.to_vec()));

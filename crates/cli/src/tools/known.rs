@@ -6,6 +6,7 @@ use hyperslab::{File, LinkTarget, ObjectKind, ObjectToken};
 
 use super::ddl::elements::Names;
 use super::ddl::quoted;
+use crate::prefetch::{Parts, prefetch};
 
 /// The largest depth of groups that the emulated tools visit.
 pub(crate) const MAX_LEVELS: usize = 1024;
@@ -25,6 +26,7 @@ impl Known {
     /// Finds all objects of a file. Visits groups depth first, in ascending order of the names.
     pub(crate) fn of(file: &File) -> Self {
         let mut known = Self::default();
+        prefetch(file.root(), MAX_LEVELS, Parts::Attributes);
         let root = file.root().token();
         known.add(root, ObjectKind::Group, "/".into());
         let mut used = Vec::new();

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use hyperslab_exact::to_u64;
 use hyperslab_format::btree_v1::{BTreeV1Context, BTreeV1Node};
 use hyperslab_format::codec::{Address, Structure as _};
 
@@ -79,11 +80,11 @@ fn visit(
         if node.level == 0 {
             continue;
         }
-        for (position, child) in node.children.iter().enumerate().rev() {
-            if enter(&node, position) {
-                unvisited.push((*child, Some(node.level)));
-            }
-        }
+        let children = node.children.iter().enumerate().rev();
+        let entered: Vec<Address> =
+            children.filter(|(position, _)| enter(&node, *position)).map(|(_, child)| *child).collect();
+        store.expect_blocks(&entered, to_u64(BTreeV1Node::size(context)), BTreeV1Node::NAME);
+        unvisited.extend(entered.into_iter().map(|child| (child, Some(node.level))));
     }
     Ok(())
 }

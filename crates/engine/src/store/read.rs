@@ -229,6 +229,25 @@ impl Store {
         self.backing.driver.expect_many(&extents.iter().filter_map(range).collect::<Vec<_>>());
     }
 
+    /// Fetches in advance the bytes that `work` reads, if the driver's reads have to wait for bytes
+    /// ([`hyperslab_vfd::Driver::read_ahead`]). Returns the number of fetched bytes.
+    pub fn read_ahead(&self, work: &mut dyn FnMut()) -> u64 {
+        if self.expects_raw() { self.backing.driver.read_ahead(work) } else { 0 }
+    }
+
+    /// Fetches blocks of metadata of one length together before they are read one after another, if
+    /// the driver's reads have to wait for bytes.
+    pub fn expect_blocks(&self, addresses: &[Address], length: u64, structure: &'static str) {
+        if addresses.len() > 1 {
+            // An error of a block is the subject of the read after this one.
+            self.read_ahead(&mut || {
+                for address in addresses {
+                    drop(self.read(*address, length, structure));
+                }
+            });
+        }
+    }
+
     /// Returns the range of file offsets, counted from the start of the file, of raw data at an
     /// address.
     ///

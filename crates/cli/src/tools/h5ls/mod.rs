@@ -28,6 +28,7 @@ use self::list::{Shown, Walked};
 use self::names::{Quotes, escaped};
 use self::source::SourceFile;
 use crate::output::chain;
+use crate::prefetch::{Parts, prefetch};
 
 const HELP: &str = include_str!("help.txt");
 
@@ -173,6 +174,7 @@ impl List<'_> {
             self.name(b"/")?;
             self.object(source, object, false)?;
         }
+        prefetch(object, if self.arguments.recursive { usize::MAX } else { 1 }, Parts::Attributes);
         let group = object.clone().into_group()?;
         let from_root = path.as_bytes().to_vec();
         let mut shown = Shown::from([(object.token(), from_root.clone())]);

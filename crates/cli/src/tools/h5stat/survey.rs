@@ -9,6 +9,7 @@ use hyperslab_exact::to_u64;
 use super::arguments::H5statArguments;
 use super::datatypes::Datatypes;
 use super::spread::{Spread, add};
+use crate::prefetch::{Parts, prefetch};
 
 /// The names of the filters with the identifiers 1 and above, which h5stat counts by name.
 pub(super) const FILTERS: [&str; 6] = ["GZIP", "SHUFFLE", "FLETCHER32", "SZIP", "NBIT", "SCALEOFFSET"];
@@ -67,6 +68,7 @@ impl Survey {
     /// before the objects after the group.
     pub(super) fn of(file: &File, arguments: &H5statArguments) -> Result<Self> {
         let mut survey = Self::new(arguments);
+        prefetch(file.root(), usize::MAX, Parts::AttributesAndStorage);
         let mut known: HashSet<ObjectToken> = HashSet::new();
         let mut pending = vec![file.root().token()];
         while let Some(token) = pending.pop() {

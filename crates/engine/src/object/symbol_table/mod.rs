@@ -12,6 +12,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use hyperslab_datatype::CharacterSet;
+use hyperslab_exact::to_u64;
 use hyperslab_format::btree_v1::{BTreeV1Context, BTreeV1Keys, BTreeV1Kind, BTreeV1Node};
 use hyperslab_format::codec::Structure as _;
 use hyperslab_format::message::SymbolTable;
@@ -73,6 +74,8 @@ fn walk<'h>(
     let nodes = node_context(container);
     let keeps = heap.size() <= MAX_KEPT_NAME_BYTES;
     btree_v1::walk(&container.store, table.btree, &tree_context(container), &mut |_, _| true, &mut |leaf| {
+        let length = to_u64(SymbolTableNode::size(&nodes));
+        container.store.expect_blocks(&leaf.children, length, SymbolTableNode::NAME);
         for child in &leaf.children {
             let node: Result<Arc<SymbolTableNode>> = if keeps {
                 container.store.shared(*child, &nodes)

@@ -1,12 +1,18 @@
-//! A web server for tests and measurements: byte ranges, conditions, counts, delays and faults.
+//! A web server for tests and measurements: byte ranges, conditions, uploads as of S3, counts,
+//! delays and faults.
 
-use std::collections::HashMap;
-use std::io::{self, BufRead, BufReader, Write};
+mod proxy;
+mod uploads;
+
+use std::collections::{BTreeMap, HashMap};
+use std::io::{self, BufRead, BufReader, Read as _, Write};
 use std::net::{TcpListener, TcpStream};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+
+pub use proxy::Proxy;
 
 /// A fault of the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,6 +59,9 @@ struct State {
     redirect: Option<String>,
     has_tags: bool,
     weak_tags: bool,
+    /// The parts of unfinished uploads, by the numbers of upload and part.
+    parts: BTreeMap<(u64, u64), Vec<u8>>,
+    uploads: u64,
 }
 
 /// A web server on a port of the loopback interface. It ends when the value is dropped.
@@ -77,11 +86,14 @@ impl Shared {
 
 /// One request as the server understands it.
 struct Request {
+    method: String,
     path: String,
+    query: String,
     range: Option<Range<u64>>,
     if_match: Option<String>,
+    if_none_match: Option<String>,
     authorization: Option<String>,
-    is_head: bool,
+    body: Vec<u8>,
 }
 
 impl Server {
@@ -107,6 +119,11 @@ impl Server {
         Ok(Self { port, shared })
     }
 
+    /// Returns the port of the server.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
     /// Returns the URL of a path.
     pub fn url(&self, path: &str) -> String {
         format!("http://127.0.0.1:{}/{path}", self.port)
@@ -117,6 +134,19 @@ impl Server {
         let mut state = self.shared.state();
         let version = state.objects.get(path).map_or(1, |(_, version)| version + 1);
         state.objects.insert(path.to_owned(), (bytes.into(), version));
+    }
+
+    /// Returns the bytes of an object.
+    pub fn get(&self, path: &str) -> Option<Arc<[u8]>> {
+        self.shared.state().objects.get(path).map(|(bytes, _)| Arc::clone(bytes))
+    }
+
+    /// Returns the paths of all objects, and the number of parts of unfinished uploads.
+    pub fn stored(&self) -> (Vec<String>, usize) {
+        let state = self.shared.state();
+        let mut paths: Vec<String> = state.objects.keys().cloned().collect();
+        paths.sort();
+        (paths, state.parts.len())
     }
 
     /// Sets the time between a request and its answer.
@@ -225,6 +255,11 @@ impl Shared {
         if state.authorization.is_some() && state.authorization != request.authorization {
             return status("401 Unauthorized");
         }
+        if matches!(request.method.as_str(), "PUT" | "POST" | "DELETE") {
+            drop(state);
+            let answer = self.write(request);
+            return stream.write_all(answer.as_bytes()).map(|()| true);
+        }
         let Some((bytes, version)) = state.objects.get(&request.path).cloned() else {
             return status("404 Not Found");
         };
@@ -248,7 +283,7 @@ impl Shared {
         });
         head += "Accept-Ranges: bytes\r\n";
         if let Some(tag) = tag {
-            head += &format!("ETag: {tag}\r\n");
+            head += &format!("ETag: {tag}\r\nLast-Modified: Thu, 01 Jan 2026 00:00:00 GMT\r\n");
         }
         if range.is_some() {
             let shift = u64::from(fault == Some(Fault::WrongRange));
@@ -258,7 +293,7 @@ impl Shared {
         let short = u64::from(fault == Some(Fault::ShortBody)).min(sent.end - sent.start);
         head += &format!("Content-Length: {}\r\n\r\n", sent.end - sent.start - short);
         stream.write_all(head.as_bytes())?;
-        if request.is_head {
+        if request.method == "HEAD" {
             return Ok(true);
         }
         let at = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX);
@@ -278,21 +313,35 @@ fn read_request(reader: &mut BufReader<&TcpStream>) -> Option<Request> {
     reader.read_line(&mut line).ok().filter(|count| *count > 0)?;
     let mut words = line.split_whitespace();
     let (method, target) = (words.next()?.to_owned(), words.next()?.to_owned());
-    let path = target.split('?').next()?.trim_start_matches('/').to_owned();
-    let mut request =
-        Request { path, range: None, if_match: None, authorization: None, is_head: method == "HEAD" };
+    let (path, query) = target.split_once('?').unwrap_or((&target, ""));
+    let mut request = Request {
+        method,
+        path: path.trim_start_matches('/').to_owned(),
+        query: query.to_owned(),
+        range: None,
+        if_match: None,
+        if_none_match: None,
+        authorization: None,
+        body: Vec::new(),
+    };
+    let mut length = 0;
     loop {
         let mut header = String::new();
         reader.read_line(&mut header).ok().filter(|count| *count > 0)?;
-        let Some((name, value)) = header.trim_end().split_once(':') else { return Some(request) };
+        let Some((name, value)) = header.trim_end().split_once(':') else { break };
         let value = value.trim().to_owned();
         match name.to_ascii_lowercase().as_str() {
             "range" => request.range = parse_range(&value),
             "if-match" => request.if_match = Some(value),
+            "if-none-match" => request.if_none_match = Some(value),
             "authorization" => request.authorization = Some(value),
+            "content-length" => length = value.parse().ok()?,
             _ => {}
         }
     }
+    request.body = vec![0; length];
+    reader.read_exact(&mut request.body).ok()?;
+    Some(request)
 }
 
 fn parse_range(value: &str) -> Option<Range<u64>> {

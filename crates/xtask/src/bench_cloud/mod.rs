@@ -1,6 +1,8 @@
 //! `cargo xtask bench-cloud`: requests, bytes and times of reads from a web server with a delay, of
 //! hyperslab and of other libraries.
 
+mod bars;
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -21,7 +23,9 @@ const PAGE: &str = "docs/benchmarks/cloud.md";
 const START: &str = "<!-- `cargo xtask bench-cloud` writes the lines from here to its end marker -->\n";
 const END: &str = "<!-- end marker of bench-cloud -->";
 const FILES: [&str; 3] = ["classic", "latest", "paged"];
-const PEERS: [&str; 5] = ["h5py-readahead", "h5py-blocks", "h5py-none", "pyfive", "zarr-kerchunk"];
+/// The delay in milliseconds at which the bars are examined.
+const BAR_DELAY: u64 = 50;
+const PEERS: [&str; 6] = ["h5py-readahead", "h5py-blocks", "h5py-none", "pyfive", "h5coro", "zarr-kerchunk"];
 const STEPS: [&str; 3] = ["open", "list", "read"];
 
 /// The requests, bytes and seconds of one step.
@@ -33,6 +37,9 @@ struct Cost {
     /// The rounds of waiting, which only hyperslab counts.
     rounds: Option<u64>,
 }
+
+/// The costs of the steps of each reader.
+type Costs = BTreeMap<String, [Option<Cost>; 3]>;
 
 /// Runs the benchmark. With `--update`, writes its table to the page of the book. With `--debug`,
 /// the build of hyperslab is not optimized: the requests are the same, the times are not.
@@ -47,25 +54,32 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         }
     }
     if delays.is_empty() {
-        delays = vec![0, 20, 100];
+        delays = vec![0, 20, BAR_DELAY, 100];
     }
     let interpreter = interpreter()?;
     let folder = workspace::root().join("target/bench/cloud");
     std::fs::create_dir_all(&folder)?;
     let script = workspace::root().join(SCRIPT);
-    if !FILES.iter().all(|name| folder.join(name).with_extension("h5").is_file()) {
+    if !FILES.iter().chain(&[bars::PLAIN]).all(|name| folder.join(name).with_extension("h5").is_file()) {
         shell::run(Command::new(&interpreter).arg(&script).arg("write").arg(&folder))?;
     }
     let reader = build(debug)?;
-    let mut table = String::new();
+    let (mut table, mut bars) = (String::new(), String::new());
     for delay in delays {
         for name in FILES {
             let bytes = std::fs::read(folder.join(name).with_extension("h5"))?;
             let server = Server::start()?;
             server.put("a.h5", bytes);
             server.set_delay(Duration::from_millis(delay));
-            write!(table, "{}", section(&server, name, delay, &reader, &interpreter, &script)?)?;
+            let costs = section(&mut table, &server, (name, delay), &reader, &interpreter, &script)?;
+            if delay == BAR_DELAY && name == "classic" {
+                bars = bars::rows(&costs, &reader, &server.url("a.h5"))?;
+            }
         }
+    }
+    if !bars.is_empty() {
+        let speed = bars::speed(&folder, &reader)?;
+        table = format!("### Bars, classic.h5, {BAR_DELAY} ms\n\n{bars}{speed}{table}");
     }
     println!("{table}");
     if update {
@@ -103,35 +117,46 @@ fn build(debug: bool) -> Result<PathBuf> {
     Ok(workspace::root().join("target").join(profile).join("examples/cloud_reads"))
 }
 
-/// Measures one file under one delay, and returns its table.
+/// Measures one file under one delay, adds its table, and returns the costs.
 fn section(
+    table: &mut String,
     server: &Server,
-    name: &str,
-    delay: u64,
+    (name, delay): (&str, u64),
     reader: &Path,
     python: &Path,
     script: &Path,
-) -> Result<String> {
+) -> Result<Costs> {
     let url = server.url("a.h5");
-    let mut table = format!("\n### {name}.h5, {delay} ms\n\n");
-    table += "| | open | list all | read `big` |\n|---|---:|---:|---:|\n";
-    for (mode, label) in [("", "hyperslab, asynchronous"), ("blocking", "hyperslab, blocking")] {
-        let mut command = Command::new(reader);
-        command.arg(&url).arg("big").args(Some(mode).filter(|mode| !mode.is_empty()));
-        let printed: Value = serde_json::from_str(&shell::output(&mut command).context("hyperslab failed")?)?;
+    let mut all = Costs::new();
+    write!(table, "\n### {name}.h5, {delay} ms\n\n")?;
+    *table += "| | open | list all | read `big` |\n|---|---:|---:|---:|\n";
+    for (mode, label) in [("", bars::OWN), ("blocking", "hyperslab, blocking")] {
+        let printed = read(reader, &url, "big", mode)?;
         let costs = STEPS.map(|step| own_cost(printed.get(step)?));
-        row(&mut table, label, &costs)?;
+        row(table, label, &costs)?;
+        all.insert(label.to_owned(), costs);
     }
     for peer in PEERS {
         match peer_costs(server, peer, &url, python, script) {
-            Ok(costs) => row(&mut table, peer, &STEPS.map(|step| costs.get(step).copied()))?,
+            Ok(costs) => {
+                let costs = STEPS.map(|step| costs.get(step).copied());
+                row(table, peer, &costs)?;
+                all.insert(peer.to_owned(), costs);
+            }
             Err(error) => {
                 println!("{peer}, {name}.h5: {error:#}");
                 writeln!(table, "| {peer} | fails | | |")?;
             }
         }
     }
-    Ok(table)
+    Ok(all)
+}
+
+/// Runs the program that reads a file with hyperslab, and returns its document.
+fn read(reader: &Path, url: &str, dataset: &str, mode: &str) -> Result<Value> {
+    let mut command = Command::new(reader);
+    command.args([url, dataset]).args(Some(mode).filter(|mode| !mode.is_empty()));
+    Ok(serde_json::from_str(&shell::output(&mut command).context("hyperslab failed")?)?)
 }
 
 /// Returns the cost of a step that hyperslab printed.

@@ -1,0 +1,78 @@
+//! The bars of the benchmark: limits of rounds, bytes and times that hyperslab keeps.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use hyperslab_testkit::web::Server;
+
+use super::{Cost, Costs, own_cost, read};
+
+/// The label of the reader that is measured against the bars.
+pub(super) const OWN: &str = "hyperslab, asynchronous";
+
+/// The file with one contiguous dataset without filters, without its extension.
+pub(super) const PLAIN: &str = "plain";
+
+/// The levels of groups and datasets below the root group of the file.
+const DEPTH: u64 = 2;
+
+/// The number of reads of the contiguous dataset, of which the fastest counts.
+const READS: usize = 5;
+
+/// Returns the table of the bars for one file under one delay.
+pub(super) fn rows(costs: &Costs, reader: &Path, url: &str) -> Result<String> {
+    let about = read(reader, url, "big", "")?;
+    let number = |key: &str| about.get("dataset").and_then(|dataset| dataset.get(key)?.as_u64());
+    let (chunks, stored) = number("chunks").zip(number("stored")).context("no description of `big`")?;
+    let mut table = String::from("| bar | measured | limit | |\n|---|---:|---:|---|\n");
+    for (label, name) in [(OWN, "asynchronous"), ("hyperslab, blocking", "blocking")] {
+        let [Some(open), Some(list), Some(big)] = steps(costs, label) else { continue };
+        let mut row = |what: &str, measured: f64, limit: f64, unit: &str| -> Result<()> {
+            let met = if measured <= limit { "met" } else { "**not met**" };
+            writeln!(table, "| {what}, {name} | {measured:.2} {unit} | {limit:.2} {unit} | {met} |")?;
+            Ok(())
+        };
+        row("open", float(open.rounds)?, 2.0, "rounds")?;
+        row("list all", float(list.rounds)?, float(Some(DEPTH + 3))?, "rounds")?;
+        row("list all", float(Some(list.bytes))? / 1e6, 20.0, "MB")?;
+        row("read `big`", float(big.rounds)?, float(Some(2 + chunks / 32))?, "rounds")?;
+        row("read `big`", float(Some(big.bytes))? / float(Some(stored))?, 1.3, "times the chunks")?;
+        for (peer, share) in [("h5py-none", 0.15), ("zarr-kerchunk", 1.0)] {
+            if let [_, _, Some(other)] = steps(costs, peer) {
+                row(&format!("read `big`, {share} times {peer}"), big.seconds, share * other.seconds, "s")?;
+            }
+        }
+    }
+    Ok(table)
+}
+
+/// Returns the row for the speed of a read of unfiltered data without a delay.
+pub(super) fn speed(folder: &Path, reader: &Path) -> Result<String> {
+    let server = Server::start()?;
+    server.put("a.h5", std::fs::read(folder.join(PLAIN).with_extension("h5"))?);
+    let mut rows = String::new();
+    for (mode, name) in [("", "asynchronous"), ("blocking", "blocking")] {
+        let mut best = 0.0_f64;
+        for _ in 0..READS {
+            let printed = read(reader, &server.url("a.h5"), "plain", mode)?;
+            let cost = printed.get("read").and_then(own_cost).context("no read")?;
+            best = best.max(float(Some(cost.bytes))? / 1e9 / cost.seconds);
+        }
+        let met = if best >= 1.0 { "met" } else { "**not met**" };
+        writeln!(
+            rows,
+            "| unfiltered data from loopback, {name} | {best:.2} GB/s | at least 1.00 GB/s | {met} |"
+        )?;
+    }
+    Ok(rows)
+}
+
+fn steps(costs: &Costs, label: &str) -> [Option<Cost>; 3] {
+    costs.get(label).copied().unwrap_or([None; 3])
+}
+
+/// Returns a count as a number with a fraction.
+fn float(count: Option<u64>) -> Result<f64> {
+    Ok(count.context("no count")?.to_string().parse()?)
+}
