@@ -40,6 +40,7 @@ mod output_target;
 mod plot;
 mod progress;
 mod recover;
+mod references;
 mod remote;
 mod repack;
 mod safe;
