@@ -48,7 +48,8 @@ impl ScalePaths {
 }
 
 /// Returns the names of the dimensions of a dataset of the group at `group`: the names of its
-/// dimension scales, its own name if it is a scale, or `phony_dim_N`.
+/// dimension scales (of several scales, the last one), its own name if it is a scale, or
+/// `phony_dim_N`.
 pub(crate) fn names(
     (file, dataset): (&File, &Dataset),
     (group, name): (&str, &str),
@@ -60,7 +61,7 @@ pub(crate) fn names(
     let mut names: Vec<String> = Vec::with_capacity(shape.len());
     for (axis, size) in shape.iter().enumerate() {
         let scale = match dataset.dimensions().scales(axis) {
-            Ok(scales) => scales.into_iter().next().and_then(|scale| paths.path(file, &scale)),
+            Ok(scales) => scales.last().and_then(|scale| paths.path(file, scale)),
             Err(_) => None,
         };
         let found = match scale {

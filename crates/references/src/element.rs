@@ -200,8 +200,8 @@ fn record(datatype: &Datatype, compound: &Compound) -> Result<Element, String> {
     let mut end = 0;
     for member in &members {
         let element = Element::of(&member.datatype)?;
-        if element.is_text || !element.dims.is_empty() {
-            return Err(unsupported("compounds with members of variable length or arrays"));
+        if element.is_text || !element.dims.is_empty() || !matches!(element.dtype, Json::Text(_)) {
+            return Err(unsupported("compounds with members of variable length, arrays or compounds"));
         }
         let name = String::from_utf8(member.name.clone())
             .map_err(|_| unsupported("compounds with member names that are not UTF-8"))?;

@@ -5,7 +5,7 @@
 //! written. So the fill value of zarr is the attribute; chunks that do not exist are written into
 //! the references if their value is another one.
 
-use hyperslab::{Dataset, FillStatus, Result, Value};
+use hyperslab::{Dataset, FillStatus, FillTime, Result, Value};
 
 use crate::element::Element;
 use crate::{Json, values};
@@ -26,8 +26,15 @@ pub(crate) struct Fill {
 
 /// Returns the fill value of a dataset.
 pub(crate) fn fill(dataset: &Dataset, element: &Element) -> Result<Fill> {
-    let stored = match dataset.fill_value().status {
-        FillStatus::User(bytes) if bytes.iter().any(|byte| *byte != 0) && !element.is_text => Some(bytes),
+    let of_file = dataset.fill_value();
+    let stored = match of_file.status {
+        FillStatus::User(bytes)
+            if of_file.time != FillTime::Never
+                && bytes.iter().any(|byte| *byte != 0)
+                && !element.is_text =>
+        {
+            Some(bytes)
+        }
         _ => None,
     };
     let value = match &stored {

@@ -52,14 +52,16 @@ def plain(values: np.ndarray) -> np.ndarray:
     """Return values in a form that NumPy compares: texts as bytes, records without padding, numbers as they are."""
     values = np.asarray(values)
     if values.dtype.names is not None:
-        names = [name for name in values.dtype.names if not name.startswith("padding")]
+        names = sorted(name for name in values.dtype.names if not name.startswith("padding"))
         return np.array([[repr(plain(row[name]).tolist()) for name in names] for row in values.ravel()])
     if values.dtype.kind in "OTU":
         texts = [text.encode() if isinstance(text, str) else bytes(text or b"") for text in values.ravel()]
         return np.array(texts, dtype=object).reshape(values.shape)
     if values.dtype.kind == "S":
         return np.array(values.ravel().tolist(), dtype=object).reshape(values.shape)
-    if values.dtype.kind == "V":
+    if values.dtype.kind in "VmM":
+        if values.dtype.kind != "V":
+            values = values.view(f"V{values.dtype.itemsize}")
         return np.array([bytes(value) for value in values.ravel()], dtype=object).reshape(values.shape)
     return values
 
@@ -110,12 +112,17 @@ def compare_values(path: str, store: object, skipped: set[str]) -> collections.C
             difference = differs(expected, array[...])
             found["dataset equal" if difference is None else f"DIFFERS {name}: {difference}"] += 1
 
-        names: list[str] = []
+        names: list[str] = []  # h5py's names of bytes that are not UTF-8 have lone surrogates
 
         def collect(group: h5py.Group, prefix: str, seen: frozenset[object]) -> None:
             for name in group:
+                if not name.isprintable():
+                    continue
                 full = f"{prefix}{name}"
-                link = group.get(name, getlink=True)
+                try:
+                    link = group.get(name, getlink=True)
+                except TypeError:  # a user-defined link
+                    continue
                 if isinstance(link, h5py.ExternalLink):
                     continue
                 names.append(full)
@@ -166,7 +173,10 @@ def compare_xarray(path: str, store: object) -> str:
 
 def examine(hyperslab: str, path: str, queue: object) -> None:
     """Examine one file, and put the result in the queue."""
-    queue.put(result(hyperslab, path))
+    try:
+        queue.put(result(hyperslab, path))
+    except Exception as error:  # noqa: BLE001
+        queue.put([f"FAILED: {type(error).__name__}: {str(error)[:150]}"])
 
 
 def result(hyperslab: str, path: str) -> list[str]:
@@ -174,7 +184,7 @@ def result(hyperslab: str, path: str) -> list[str]:
     with tempfile.TemporaryDirectory() as folder:
         references = os.path.join(folder, "refs.json")
         command = [hyperslab, "export", path, "kerchunk", "-o", references, "--skip-unsupported", "--recode"]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=SECONDS)
         if done.returncode != 0:
             return [f"not exported: {done.stderr.strip().splitlines()[-1][:200] if done.stderr else done.returncode}"]
         skipped = {line.split("`")[1] for line in done.stderr.splitlines() if "has no references" in line}
@@ -222,7 +232,7 @@ def main() -> int:
             bad += is_bad
             if is_bad or name.startswith("XARRAY") or name.startswith("not exported"):
                 print(f"{path}: {name}", flush=True)
-            counts[name.split(":")[0] if name.startswith(("DIFFERS", "MISSING", "XARRAY", "not exported")) else name] += 1
+            counts[name.split(":")[0] if name.startswith(("DIFFERS", "MISSING", "XARRAY", "FAILED", "not exported")) else name] += 1
     print(f"\n{examined} HDF5 files, {exported} exported")
     for name, count in sorted(counts.items(), key=lambda item: -item[1]):
         print(f"{count:8} {name}")
