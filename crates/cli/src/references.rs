@@ -74,9 +74,7 @@ pub(crate) fn export(
         Some(url) => url.clone(),
         None => url_of(source.file)?,
     });
-    options = options
-        .skip_unsupported(skip_unsupported)
-        .open_others(|name| other(source, name));
+    options = options.skip_unsupported(skip_unsupported).open_others(|name| other(source, name));
     if let Some(bytes) = arguments.inline {
         options = options.inline(bytes);
     }
@@ -111,7 +109,8 @@ fn parquet(options: ReferenceOptions<'_>, group: &Group, out: &Path) -> Result<R
     }
     let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     // The folder appears with its final name when it is complete.
-    let unfinished = tempfile::Builder::new().prefix(".hyperslab-").tempdir_in(folder).with_context(cannot)?;
+    let unfinished =
+        tempfile::Builder::new().prefix(".hyperslab-").tempdir_in(folder).with_context(cannot)?;
     let inner = unfinished.path().join("references");
     let report = options.write_parquet(group, &inner)?;
     std::fs::rename(&inner, out).with_context(cannot)?;
@@ -158,6 +157,9 @@ fn print(report: &Report) {
         ));
     }
     for attribute in &report.skipped_attributes {
-        complain(format_args!("hyperslab: warning: attribute `{}` has no form in JSON", escape(attribute.as_bytes())));
+        complain(format_args!(
+            "hyperslab: warning: attribute `{}` has no form in JSON",
+            escape(attribute.as_bytes())
+        ));
     }
 }

@@ -12,8 +12,7 @@ const BLOSC: u16 = 32001;
 const ZSTD: u16 = 32015;
 
 /// The compressors inside blosc that numcodecs has, by their numbers.
-const BLOSC_CODECS: [(u32, &str); 5] =
-    [(0, "blosclz"), (1, "lz4"), (2, "lz4hc"), (4, "zlib"), (5, "zstd")];
+const BLOSC_CODECS: [(u32, &str); 5] = [(0, "blosclz"), (1, "lz4"), (2, "lz4hc"), (4, "zlib"), (5, "zstd")];
 
 /// Returns the codecs of numcodecs that decode chunks with the given filters, in the order of
 /// encoding.
@@ -88,11 +87,8 @@ mod tests {
     fn known_filters_have_codecs() {
         let found = codecs(&[filter(2, &[4]), filter(1, &[7]), filter(3, &[])]).unwrap();
         let texts: Vec<String> = found.iter().map(Json::to_string).collect();
-        let expected = [
-            r#"{"id":"shuffle","elementsize":4}"#,
-            r#"{"id":"zlib","level":7}"#,
-            r#"{"id":"fletcher32"}"#,
-        ];
+        let expected =
+            [r#"{"id":"shuffle","elementsize":4}"#, r#"{"id":"zlib","level":7}"#, r#"{"id":"fletcher32"}"#];
         assert_eq!(texts, expected);
         let blosc = codecs(&[filter(32001, &[2, 2, 4, 4096, 9, 2, 1])]).unwrap();
         assert!(blosc[0].to_string().contains(r#""cname":"lz4","clevel":9,"shuffle":2"#));

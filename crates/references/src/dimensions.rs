@@ -81,8 +81,9 @@ fn scale_name(scale: &str, group: &str) -> String {
     let path = scale.trim_matches('/');
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
     let group = group.trim_matches('/');
-    let is_visible =
-        folder.is_empty() || group == folder || group.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
+    let is_visible = folder.is_empty()
+        || group == folder
+        || group.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
     if is_visible { name.to_owned() } else { path.to_owned() }
 }
 

@@ -24,6 +24,18 @@ pub(crate) struct Element {
     pub(crate) dims: Vec<u64>,
     /// The bytes of one element of the array.
     pub(crate) item_size: u32,
+    /// The offsets and the lengths of texts in an element that end with a null byte. zarr takes
+    /// also the bytes after it.
+    pub(crate) terminated: Vec<(u32, u32)>,
+}
+
+/// The treatment of texts that end with a null byte.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Texts {
+    /// They are taken as they are.
+    Stored,
+    /// They are converted: bytes after the null byte become null bytes.
+    Converted,
 }
 
 impl Element {
@@ -31,10 +43,10 @@ impl Element {
     ///
     /// # Errors
     /// Returns the reason if zarr has no such type.
-    pub(crate) fn of(datatype: &Datatype) -> Result<Self, String> {
+    pub(crate) fn of(datatype: &Datatype, texts: Texts) -> Result<Self, String> {
         match &datatype.class {
             DatatypeClass::Array(array) => {
-                let item = Self::of(&array.base)?;
+                let item = Self::of(&array.base, Texts::Stored)?;
                 if item.is_text || !item.is_stored {
                     return Err(unsupported("arrays of other elements than stored numbers"));
                 }
@@ -49,9 +61,9 @@ impl Element {
                 VariableLengthKind::Sequence => Err(unsupported("sequences of variable length")),
             },
             DatatypeClass::Compound(compound) if datatype.complex_part().is_none() => {
-                record(datatype, compound)
+                record(datatype, compound, texts)
             }
-            _ => Self::scalar(datatype),
+            _ => Self::scalar(datatype, texts),
         }
     }
 
@@ -63,15 +75,16 @@ impl Element {
             is_text: false,
             dims: Vec::new(),
             item_size: datatype.size,
+            terminated: Vec::new(),
         }
     }
 
     fn converted(memory: Datatype) -> Result<Self, String> {
-        Ok(Self { is_stored: false, ..Self::scalar(&memory)? })
+        Ok(Self { is_stored: false, ..Self::scalar(&memory, Texts::Stored)? })
     }
 
     /// Returns the type for a datatype of single values.
-    fn scalar(datatype: &Datatype) -> Result<Self, String> {
+    fn scalar(datatype: &Datatype, texts: Texts) -> Result<Self, String> {
         let size = datatype.size;
         if let Some(part) = datatype.complex_part() {
             return complex(datatype, part);
@@ -87,7 +100,7 @@ impl Element {
                 Ok(Self::stored(Json::text("|b1"), datatype))
             }
             DatatypeClass::Enumeration(enumeration) => {
-                let base = Self::scalar(&enumeration.base)?;
+                let base = Self::scalar(&enumeration.base, texts)?;
                 match base.is_stored {
                     true => Ok(Self { memory: datatype.clone(), ..base }),
                     false => Err(unsupported("enumerations of integers with padding")),
@@ -95,8 +108,13 @@ impl Element {
             }
             DatatypeClass::String(string) => {
                 let dtype = Json::text(format!("|S{size}"));
-                if string.padding != StringPadding::SpacePadded {
-                    return Ok(Self::stored(dtype, datatype));
+                let stored = Self::stored(dtype.clone(), datatype);
+                match (string.padding, texts) {
+                    (StringPadding::NullPadded, _) => return Ok(stored),
+                    (StringPadding::NullTerminated, Texts::Stored) => {
+                        return Ok(Self { terminated: vec![(0, size)], ..stored });
+                    }
+                    _ => {}
                 }
                 let memory = Datatype::fixed_string(size, StringPadding::NullPadded, string.charset);
                 Ok(Self { is_stored: false, ..Self::stored(dtype, &memory) })
@@ -191,15 +209,16 @@ fn complex(datatype: &Datatype, part: &Datatype) -> Result<Element, String> {
 
 /// Returns the type for compounds: a list of members. Bytes between members are members too, which
 /// have names that begin with `padding`.
-fn record(datatype: &Datatype, compound: &Compound) -> Result<Element, String> {
+fn record(datatype: &Datatype, compound: &Compound, texts: Texts) -> Result<Element, String> {
     let mut members: Vec<&Member> = compound.members.iter().collect();
     members.sort_by_key(|member| member.offset);
     let mut fields = Vec::with_capacity(members.len());
     let mut packed = Vec::with_capacity(members.len());
+    let mut terminated = Vec::new();
     let mut is_stored = true;
     let mut end = 0;
     for member in &members {
-        let element = Element::of(&member.datatype)?;
+        let element = Element::of(&member.datatype, texts)?;
         if element.is_text || !element.dims.is_empty() || !matches!(element.dtype, Json::Text(_)) {
             return Err(unsupported("compounds with members of variable length, arrays or compounds"));
         }
@@ -210,6 +229,7 @@ fn record(datatype: &Datatype, compound: &Compound) -> Result<Element, String> {
         }
         is_stored &= element.is_stored && member.offset >= end;
         end = member.offset.checked_add(member.datatype.size).ok_or("damaged datatype")?;
+        terminated.extend(element.terminated.iter().map(|(at, size)| (member.offset + at, *size)));
         fields.push((name, element.dtype, false));
         packed.push((member.name.clone(), element.memory));
     }
@@ -218,7 +238,8 @@ fn record(datatype: &Datatype, compound: &Compound) -> Result<Element, String> {
     }
     let field = |(name, dtype, _)| Json::List(vec![Json::Text(name), dtype]);
     if is_stored {
-        return Ok(Element::stored(Json::List(fields.into_iter().map(field).collect()), datatype));
+        let dtype = Json::List(fields.into_iter().map(field).collect());
+        return Ok(Element { terminated, ..Element::stored(dtype, datatype) });
     }
     let fields = fields.into_iter().filter(|(_, _, is_padding)| !is_padding).map(field);
     let dtype = Json::List(fields.collect());
@@ -242,7 +263,7 @@ mod tests {
     use super::*;
 
     fn dtype(datatype: &Datatype) -> (String, bool) {
-        let element = Element::of(datatype).unwrap();
+        let element = Element::of(datatype, Texts::Stored).unwrap();
         (element.dtype.to_string(), element.is_stored)
     }
 
@@ -257,9 +278,9 @@ mod tests {
         assert_eq!(dtype(&Datatype::complex(Datatype::f32(BigEndian))), ("\">c8\"".into(), true));
         let spaces = Datatype::fixed_string(5, StringPadding::SpacePadded, CharacterSet::Ascii);
         assert_eq!(dtype(&spaces), ("\"|S5\"".into(), false));
-        assert!(Element::of(&Datatype::f128(LittleEndian)).is_err());
-        assert!(Element::of(&Datatype::object_reference(8)).is_err());
-        let rows = Element::of(&Datatype::array([2, 3], Datatype::u8())).unwrap();
+        assert!(Element::of(&Datatype::f128(LittleEndian), Texts::Stored).is_err());
+        assert!(Element::of(&Datatype::object_reference(8), Texts::Stored).is_err());
+        let rows = Element::of(&Datatype::array([2, 3], Datatype::u8()), Texts::Stored).unwrap();
         assert_eq!(rows.dims, [2, 3]);
     }
 

@@ -29,9 +29,7 @@ pub(crate) fn fill(dataset: &Dataset, element: &Element) -> Result<Fill> {
     let of_file = dataset.fill_value();
     let stored = match of_file.status {
         FillStatus::User(bytes)
-            if of_file.time != FillTime::Never
-                && bytes.iter().any(|byte| *byte != 0)
-                && !element.is_text =>
+            if of_file.time != FillTime::Never && bytes.iter().any(|byte| *byte != 0) && !element.is_text =>
         {
             Some(bytes)
         }
@@ -115,7 +113,7 @@ mod tests {
     use super::*;
 
     fn fill_of(dataset: &Dataset) -> Fill {
-        fill(dataset, &Element::of(dataset.datatype()).unwrap()).unwrap()
+        fill(dataset, &Element::of(dataset.datatype(), crate::element::Texts::Stored).unwrap()).unwrap()
     }
 
     #[test]

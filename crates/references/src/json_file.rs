@@ -42,7 +42,10 @@ impl Writer<'_> {
 /// Returns the error of an output.
 pub(crate) fn write_error(source: io::Error) -> Error {
     let name = "references".to_owned();
-    Error::Io { action: "cannot write references".into(), source: DriverError::Io { name, operation: "write", source } }
+    Error::Io {
+        action: "cannot write references".into(),
+        source: DriverError::Io { name, operation: "write", source },
+    }
 }
 
 impl Visitor for Writer<'_> {

@@ -43,6 +43,7 @@ mod options;
 #[cfg(feature = "parquet")]
 mod parquet_files;
 mod report;
+mod texts;
 mod values;
 mod virtual_;
 mod walk;

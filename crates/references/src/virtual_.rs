@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hyperslab::{Dataset, File, Result, VirtualMapping};
+use hyperslab::{Dataset, File, Region, Result, Selection, VirtualMapping};
 
 use crate::chunks::{Chunks, Refusal, Storage, grid, with_items};
 use crate::element::Element;
@@ -40,7 +40,8 @@ pub(crate) fn storage(
         };
         let grid = grid(dataset, element, &moved.chunk_shape);
         let codecs = moved.storage.codecs.clone();
-        let all = whole.get_or_insert_with(|| Storage { grid: grid.clone(), chunks: Vec::new(), ..moved.storage });
+        let all =
+            whole.get_or_insert_with(|| Storage { grid: grid.clone(), chunks: Vec::new(), ..moved.storage });
         if all.codecs != codecs || all.grid != grid {
             return Ok(Err("virtual dataset: sources with different chunks or filters".to_owned()));
         }
@@ -53,12 +54,19 @@ pub(crate) fn storage(
     Ok(whole.ok_or_else(|| "virtual dataset without sources".to_owned()))
 }
 
+/// Returns the box of elements that a selection is; `None` if it is no box.
+fn as_box(selection: &Selection, dims: &[u64]) -> Result<Option<Region>> {
+    let Some(region) = selection.bounding_box(dims)? else { return Ok(None) };
+    let is_box = selection.element_count(dims)? == region.element_count()?;
+    Ok(is_box.then_some(region))
+}
+
 /// Returns the chunks of a mapping's source at their coordinates in the virtual dataset. The
 /// borders of the chunks must agree.
 fn moved(dataset: &Dataset, mapping: &VirtualMapping, source: Source) -> Result<Result<Moved, Refusal>> {
     let (dims, source_dims) = (dataset.shape(), source.dataset.shape());
-    let to = mapping.selection.as_region(&dims)?;
-    let from = mapping.source_selection.as_region(&source_dims)?;
+    let to = as_box(&mapping.selection, &dims)?;
+    let from = as_box(&mapping.source_selection, &source_dims)?;
     let (Some(to), Some(from)) = (to, from) else {
         return Ok(Err("a mapping that is no box of elements".to_owned()));
     };

@@ -9,9 +9,9 @@ use hyperslab_exact::to_u64;
 use crate::attributes::Attributes;
 use crate::chunks::Chunks;
 use crate::dimensions::{self, PhonyNames, ScalePaths};
-use crate::element::Element;
-use crate::fill;
+use crate::element::{Element, Texts};
 use crate::{Array, Content, Json, ReferenceOptions, Report, Skipped, Visitor};
+use crate::{fill, texts};
 
 /// The largest number of objects without references that an error names.
 const MAX_NAMED: usize = 10;
@@ -158,7 +158,7 @@ impl<'a> Walk<'a> {
             self.skip(&path, "null dataspace");
             return Ok(None);
         }
-        let element = match Element::of(dataset.datatype()) {
+        let element = match element_of(dataset)? {
             Ok(element) => element,
             Err(reason) => {
                 self.skip(&path, reason);
@@ -210,6 +210,19 @@ impl<'a> Walk<'a> {
                 }
             }
         }
+    }
+}
+
+/// Returns the elements of a dataset. Elements with texts that zarr would read with more bytes are
+/// converted.
+fn element_of(dataset: &Dataset) -> Result<Result<Element, String>> {
+    let element = match Element::of(dataset.datatype(), Texts::Stored) {
+        Ok(element) => element,
+        Err(reason) => return Ok(Err(reason)),
+    };
+    match texts::have_more_bytes(dataset, &element)? {
+        true => Ok(Element::of(dataset.datatype(), Texts::Converted)),
+        false => Ok(Ok(element)),
     }
 }
 

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from . import _hyperslab as core
-from ._base import handle_of
 from ._file import File
+from ._group import Group
 from ._remote import is_url
 
 __all__ = ["references"]
@@ -35,7 +35,7 @@ def references(
     default is the name of the file. Chunks of at most ``inline`` bytes are in the references. Datasets that zarr cannot
     read raise NotImplementedError unless ``skip_unsupported`` is true.
     """
-    if handle_of(source) is None:
+    if not isinstance(source, Group):
         with File(source, "r", storage_options=storage_options) as file:
             return references(file, url, group=group, inline=inline, skip_unsupported=skip_unsupported)
     target = source[group]

@@ -132,7 +132,7 @@ def manifest_array(array: dict[str, Any], memory: Inline) -> ManifestArray:
         dtype: Any = np.dtype([tuple(field) for field in name])
     elif object_codec:
         dtype = np.dtypes.StringDType()
-        codecs = [codec for codec in codecs if codec["name"] != "numcodecs.vlen-utf8"]
+        codecs[0] = {"name": "vlen-utf8"}
     else:
         dtype = get_data_type_from_json({"name": name, "object_codec_id": None}, zarr_format=2).to_native_dtype()
     fill_value = fill_of(zarray, dtype)

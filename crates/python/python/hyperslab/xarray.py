@@ -30,7 +30,12 @@ SIGNATURE = b"\x89HDF\r\n\x1a\n"
 
 
 def netcdf_file(path: Any, mode: str = "r", **kwargs: Any) -> Any:
-    """Open a netCDF-4 file of h5netcdf over this package."""
+    """Open a netCDF-4 file of h5netcdf over this package.
+
+    xarray needs options that can be hashed, so the options of a store may be a tuple of names and values.
+    """
+    if "storage_options" in kwargs:
+        kwargs["storage_options"] = dict(kwargs["storage_options"])
     with installed_as_h5py():
         import h5netcdf
 
@@ -158,7 +163,7 @@ class HyperslabBackendEntrypoint(BackendEntrypoint):
         decode_vlen_strings: bool = True, storage_options: Mapping[str, Any] | None = None,
     ) -> XarrayDataset:  # fmt: skip
         """Open a group of a file as a dataset of xarray. ``storage_options`` are settings of the store of a URL."""
-        remote = {"storage_options": dict(storage_options)} if storage_options else {}
+        remote = {"storage_options": tuple(storage_options.items())} if storage_options else {}
         store = HyperslabStore.open(
             _source_of(filename_or_obj), group=group, phony_dims=phony_dims, decode_vlen_strings=decode_vlen_strings, **remote
         )
@@ -177,7 +182,7 @@ class HyperslabBackendEntrypoint(BackendEntrypoint):
         source = _source_of(filename_or_obj)
         remote: dict[str, Any] = {"backend": "h5py"} if is_url(source) else {}
         if options.get("storage_options"):
-            remote["storage_options"] = dict(options["storage_options"])
+            remote["storage_options"] = options["storage_options"]
         file = netcdf_file(source, "r", phony_dims="access", **remote)
         paths = ["/"]
         stack = [("", file)]

@@ -239,19 +239,14 @@ impl File {
     /// Opens a Python object that reads byte ranges, with the attributes `name` and `size` and the
     /// method `ranges(starts, ends)`.
     #[staticmethod]
-    fn open_ranges(
-        py: Python<'_>,
-        reader: &Bound<'_, PyAny>,
-        options: &Bound<'_, PyDict>,
-    ) -> PyResult<Self> {
+    fn open_ranges(py: Python<'_>, reader: &Bound<'_, PyAny>, options: &Bound<'_, PyDict>) -> PyResult<Self> {
         let driver = range_driver::RangeDriver::new(reader)?;
         let name = driver.name().to_owned();
         let opening = read_options(options)?;
         let opened = py.detach(|| {
-            driver.start().map_err(|source| hyperslab::Error::Io {
-                action: format!("cannot open `{name}`"),
-                source,
-            })?;
+            driver
+                .start()
+                .map_err(|source| hyperslab::Error::Io { action: format!("cannot open `{name}`"), source })?;
             opening.open_driver(Arc::new(driver))
         });
         Self::of_url(opened.or_raise()?, name.clone())

@@ -70,7 +70,8 @@ impl RangeDriver {
             }
             Ok(all)
         });
-        let failed = |error| DriverError::io(self.name.as_str(), "cannot read the object", io::Error::other(error));
+        let failed =
+            |error| DriverError::io(self.name.as_str(), "cannot read the object", io::Error::other(error));
         let found = outcome
             .unwrap_or_else(|| Err(PyOSError::new_err("the interpreter has ended")))
             .map_err(failed)?;
@@ -155,7 +156,9 @@ impl RangeDriver {
         let first = found.next().map(|(bytes, _)| bytes);
         let mut held = self.held.lock();
         held.raw.extend(found.map(|(bytes, range)| (range.start, bytes)));
-        first.ok_or_else(|| DriverError::io(self.name.as_str(), "cannot read the object", io::Error::other("no bytes")))
+        first.ok_or_else(|| {
+            DriverError::io(self.name.as_str(), "cannot read the object", io::Error::other("no bytes"))
+        })
     }
 }
 
@@ -204,7 +207,8 @@ impl Driver for RangeDriver {
         // Raw data of an earlier announcement that was not read.
         held.raw.clear();
         held.announced.clear();
-        let inside = ranges.iter().filter(|range| range.end <= self.size && range.end - range.start > LINE / 8);
+        let inside =
+            ranges.iter().filter(|range| range.end <= self.size && range.end - range.start > LINE / 8);
         held.announced.extend(inside.map(|range| (range.start, range.end)));
     }
 

@@ -110,10 +110,6 @@ fn call(work: &Py<PyAny>) -> hyperslab::Result<Py<PyAny>> {
     let outcome = Python::attach(|py| work.call1(py, PyTuple::empty(py)));
     outcome.map_err(|error| hyperslab::Error::Io {
         action: "asynchronous work failed".into(),
-        source: DriverError::Io {
-            name: "Python".into(),
-            operation: "call",
-            source: io::Error::other(error),
-        },
+        source: DriverError::Io { name: "Python".into(), operation: "call", source: io::Error::other(error) },
     })
 }

@@ -30,11 +30,8 @@ pub(super) struct Job {
 /// Starts to run a future.
 pub(super) fn spawn(work: impl Future<Output = ()> + Send + 'static) -> Weak<Job> {
     let queue = queue();
-    let job = Arc::new(Job {
-        work: Mutex::new(Some(Box::pin(work))),
-        is_cancelled: AtomicBool::new(false),
-        queue,
-    });
+    let job =
+        Arc::new(Job { work: Mutex::new(Some(Box::pin(work))), is_cancelled: AtomicBool::new(false), queue });
     let handle = Arc::downgrade(&job);
     Arc::clone(&job).wake();
     handle
