@@ -100,7 +100,7 @@ impl<'a> Walk<'a> {
         for link in group.links()? {
             let name = link.name_lossy();
             let full = joined(path, &name);
-            if link.name != name.as_bytes() || name.starts_with(".z") || name == "." || name == ".." {
+            if link.name != name.as_bytes() || !can_be_a_key(&name) {
                 self.skip(&full, "a name that zarr cannot have");
                 continue;
             }
@@ -110,9 +110,12 @@ impl<'a> Walk<'a> {
                     self.skip(&full, "external link");
                     continue;
                 }
-                // A soft link without a target, or a damaged object.
+                // A soft link without a target.
                 Err(error) if error.kind() == hyperslab::ErrorKind::NotFound => continue,
-                Err(error) => return Err(error),
+                Err(error) => {
+                    self.skip(&full, error.to_string());
+                    continue;
+                }
             };
             match object.kind() {
                 Some(ObjectKind::Dataset) => {
@@ -211,6 +214,11 @@ impl<'a> Walk<'a> {
             }
         }
     }
+}
+
+/// Returns whether zarr can have a group or an array of this name: it takes backslashes for slashes.
+fn can_be_a_key(name: &str) -> bool {
+    !name.starts_with(".z") && !matches!(name, "." | "..") && !name.contains('\\')
 }
 
 /// Returns the elements of a dataset. Elements with texts that zarr would read with more bytes are
