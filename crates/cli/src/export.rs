@@ -1,4 +1,5 @@
-//! `hyperslab export`: writes the elements of a dataset, a table or a sparse matrix to a file.
+//! `hyperslab export`: writes the elements of a dataset, a table, a sparse matrix, or references to
+//! the chunks of a file to a file.
 
 use std::path::{Path, PathBuf};
 
@@ -10,6 +11,7 @@ use crate::formats::{Form, Format, write};
 use crate::images::{self, Pixels};
 use crate::lookup::{self, DatasetArguments};
 use crate::output_target::{Content, OutputTarget};
+use crate::references::{self, ReferenceArguments};
 use crate::selection::parse_or_everything;
 use crate::tables;
 
@@ -24,14 +26,21 @@ use crate::tables;
   hyperslab export cells.h5ad X matrix.npz            compressed rows, as SciPy reads them
   hyperslab export data.h5 matrix cells.h5:/X         compressed rows, as AnnData stores them
   hyperslab export data.h5 movie frame-%04d.png       a PNG image for each frame of a stack
-  hyperslab export data.h5 stack stack.tif            a TIFF file with a page for each frame")]
+  hyperslab export data.h5 stack stack.tif            a TIFF file with a page for each frame
+  hyperslab export data.h5 kerchunk -o refs.json      references to all chunks, for zarr and xarray
+  hyperslab export data.h5 / refs.parq --format kerchunk --url s3://bucket/data.h5")]
 pub(crate) struct ExportArguments {
     #[command(flatten)]
     source: DatasetArguments,
     /// The output file, `-` for standard output, or FILE.h5:/GROUP for a group of compressed rows.
     /// For images, a number such as `%04d` in the name makes a file for each frame
-    out: PathBuf,
-    /// For tables: leave out the members of a group that cannot be columns
+    #[arg(required_unless_present = "output")]
+    out: Option<PathBuf>,
+    /// The output of references, in place of OUT: a JSON file, or a folder with the extension
+    /// `parq` for Parquet files. If PATH is `kerchunk`, the references of the whole file are written
+    #[arg(short, long, value_name = "OUT", conflicts_with = "out")]
+    output: Option<PathBuf>,
+    /// For tables and references: leave out the members of a group that cannot be written
     #[arg(long)]
     skip_unsupported: bool,
     /// For images: the meaning of the last dimension [default: color if it has 3 or 4 elements of
@@ -53,6 +62,8 @@ pub(crate) struct ExportArguments {
     /// begin with = + - @, a tab or a carriage return. Numbers stay as they are
     #[arg(long)]
     escape_formulas: bool,
+    #[command(flatten)]
+    references: ReferenceArguments,
 }
 
 /// A format to which elements can be exported.
@@ -82,6 +93,9 @@ enum ExportFormat {
     Png,
     /// A TIFF image, with a page for each frame
     Tiff,
+    /// References to the chunks of a group, as kerchunk writes them: JSON, or Parquet files in a
+    /// folder
+    Kerchunk,
 }
 
 /// The kind of file that an export writes, with its format.
@@ -90,7 +104,11 @@ enum Writer {
     Table(tables::Kind),
     Matrix(MatrixLocation),
     Images(images::Kind),
+    References,
 }
+
+/// The word in the place of PATH that selects references to the whole file.
+const KERCHUNK: &str = "kerchunk";
 
 impl ExportFormat {
     fn writer(self, out: &Path) -> Writer {
@@ -107,6 +125,7 @@ impl ExportFormat {
             Self::Npz => Writer::Matrix(MatrixLocation::named(out, NamedFormat::Npz)),
             Self::Png => Writer::Images(images::Kind::Png),
             Self::Tiff => Writer::Images(images::Kind::Tiff),
+            Self::Kerchunk => Writer::References,
         }
     }
 }
@@ -122,14 +141,16 @@ fn by_extension(out: &Path) -> Option<Writer> {
 
 /// Exports the selected elements of a dataset to a file.
 pub(crate) fn export(arguments: &ExportArguments) -> Result<()> {
-    let out = &arguments.out;
+    let (path, out) = (&arguments.source.path, arguments.out()?);
+    let is_whole = arguments.output.is_some() && arguments.format.is_none() && path == KERCHUNK;
     let writer = match arguments.format {
+        _ if is_whole => Some(Writer::References),
         Some(format) => Some(format.writer(out)),
         None => by_extension(out),
     };
     let writer = writer.with_context(|| {
         format!(
-            "the extension of `{}` is not one of a known format; name the format with --format npy, csv, json, raw, text, parquet, arrow, jsonl, mtx, npz, png or tiff",
+            "the extension of `{}` is not one of a known format; name the format with --format npy, csv, json, raw, text, parquet, arrow, jsonl, mtx, npz, png, tiff or kerchunk",
             out.display()
         )
     })?;
@@ -138,20 +159,18 @@ pub(crate) fn export(arguments: &ExportArguments) -> Result<()> {
         Writer::Elements(Format::Csv) if arguments.is_group()? => Writer::Table(tables::Kind::Csv),
         writer => writer,
     };
-    if arguments.skip_unsupported && !matches!(writer, Writer::Table(_)) {
-        bail!("--skip-unsupported works only for tables");
-    }
-    if arguments.pixels.is_some() && !matches!(writer, Writer::Images(_)) {
-        bail!("--pixels works only for images");
-    }
+    arguments.check(&writer)?;
     match writer {
         Writer::Elements(format) => arguments.elements(format),
         Writer::Images(kind) => arguments.images(kind),
         Writer::Table(kind) => arguments.table(kind),
+        Writer::References => {
+            let source = &arguments.source;
+            let path = if is_whole { "/" } else { path };
+            let source = references::Source { open: &source.open, file: &source.file, path };
+            references::export(&source, out, &arguments.references, arguments.skip_unsupported)
+        }
         Writer::Matrix(location) => {
-            if arguments.select.is_some() {
-                bail!("--select does not work for a sparse matrix, which is always written whole");
-            }
             let target = ExportTarget { location, out, level: arguments.deflate };
             let source = &arguments.source;
             exchange::export(&source.open, &source.file, &source.path, &target)
@@ -160,6 +179,33 @@ pub(crate) fn export(arguments: &ExportArguments) -> Result<()> {
 }
 
 impl ExportArguments {
+    /// Returns the output.
+    fn out(&self) -> Result<&Path> {
+        self.out.as_deref().or(self.output.as_deref()).context("the output is missing")
+    }
+
+    /// Checks that the arguments fit the kind of the exported file.
+    fn check(&self, writer: &Writer) -> Result<()> {
+        let is_table = matches!(writer, Writer::Table(_));
+        let is_references = matches!(writer, Writer::References);
+        if self.skip_unsupported && !is_table && !is_references {
+            bail!("--skip-unsupported works only for tables and references");
+        }
+        if self.pixels.is_some() && !matches!(writer, Writer::Images(_)) {
+            bail!("--pixels works only for images");
+        }
+        if self.references.is_used() && !is_references {
+            bail!("--url, --inline and --recode work only for references (--format kerchunk)");
+        }
+        if is_references && (self.select.is_some() || self.deflate.is_some()) {
+            bail!("--select and --deflate do not work for references");
+        }
+        if self.select.is_some() && matches!(writer, Writer::Matrix(_)) {
+            bail!("--select does not work for a sparse matrix, which is always written whole");
+        }
+        Ok(())
+    }
+
     /// Returns true if the path leads to a group.
     fn is_group(&self) -> Result<bool> {
         let file = self.source.open.open(&self.source.file)?;
@@ -171,7 +217,7 @@ impl ExportArguments {
         let _progress = self.source.open.progress("writing");
         let (file, dataset) = self.source.open()?;
         let taken = parse_or_everything(self.select.as_deref(), dataset.dataspace().dims())?;
-        let mut output = OutputTarget::named(&self.out, &self.source.file, format.content())?;
+        let mut output = OutputTarget::named(self.out()?, &self.source.file, format.content())?;
         let form = Form { format, escape_formulas: self.escape_formulas };
         write(&mut output, &file, &dataset, taken, form)?;
         output.finish()?;
@@ -186,7 +232,7 @@ impl ExportArguments {
         let taken = parse_or_everything(self.select.as_deref(), dataset.dataspace().dims())?;
         let level = self.deflate.map(u8::try_from).transpose()?;
         let options = images::ExportOptions { kind, pixels: self.pixels, level };
-        images::export(&dataset, taken, (&self.out, &self.source.file), options)?;
+        images::export(&dataset, taken, (self.out()?, &self.source.file), options)?;
         self.source.open.report();
         Ok(())
     }
@@ -201,7 +247,7 @@ impl ExportArguments {
         let object = lookup::object(&file, &self.source.path)
             .with_context(|| format!("`{}`", self.source.file.display()))?;
         let content = if kind == tables::Kind::Csv { Content::Data } else { Content::Bytes };
-        let mut output = OutputTarget::named(&self.out, &self.source.file, content)?;
+        let mut output = OutputTarget::named(self.out()?, &self.source.file, content)?;
         let (skip, escape_formulas) = (self.skip_unsupported, self.escape_formulas);
         let options = tables::ExportOptions { kind, skip, escape_formulas };
         let written = tables::export(&file, object, &mut output, options);

@@ -42,6 +42,7 @@ mod plot;
 mod prefetch;
 mod progress;
 mod recover;
+mod references;
 mod remote;
 mod repack;
 mod safe;

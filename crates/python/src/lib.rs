@@ -14,6 +14,9 @@ mod object;
 mod process;
 mod progress;
 mod reference;
+mod references;
+#[cfg(feature = "cloud")]
+mod remote;
 mod selection;
 mod types;
 
@@ -39,6 +42,11 @@ mod _hyperslab {
     use crate::progress::set_progress;
     #[pymodule_export]
     use crate::reference::{Reference, RegionReference};
+    #[pymodule_export]
+    use crate::references::references;
+    #[cfg(feature = "cloud")]
+    #[pymodule_export]
+    use crate::remote::{AsyncFile, Remote, Task, without_credentials};
     #[pymodule_export]
     use crate::selection::Selection;
     #[pymodule_export]

@@ -21,6 +21,7 @@ PAGES = [
 # Packages that the listings of a page need beside NumPy.
 NEEDS = {
     "README.md": (),
+    "cloud.md": ("fsspec",),
     "sparse.md": ("scipy",),
     "tables.md": ("pyarrow", "pandas"),
     "xarray-and-dask.md": ("xarray", "h5netcdf", "dask"),

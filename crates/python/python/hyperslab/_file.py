@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import Any
 
 from . import _hyperslab as core
-from ._access import remember_file
+from ._access import recall_file, remember_file
 from ._base import handle_of
 from ._config import get_config
 from ._drivers import driver_options
 from ._group import Group
+from ._remote import is_url, local_path, open_in_store, open_url, storage_of
 
 LIBVER_NAMES = ("earliest", "v108", "v110", "v112", "v114", "v200", "latest")
 
@@ -25,7 +27,8 @@ class File(Group):
         fs_strategy: str | None = None, fs_persist: bool = False, fs_threshold: int = 1, fs_page_size: int | None = None,
         page_buf_size: int | None = None, min_meta_keep: int = 0, min_raw_keep: int = 0, locking: Any = None,
         alignment_threshold: int = 1, alignment_interval: int = 1, meta_block_size: int | None = None,
-        *, track_times: bool = False, durability: str | None = None, mmap: bool = False, **kwds: Any,
+        *, track_times: bool = False, durability: str | None = None, mmap: bool = False,
+        storage_options: Mapping[str, Any] | None = None, store: Any = None, **kwds: Any,
     ) -> None:  # fmt: skip
         """Open or create a file.
 
@@ -33,6 +36,9 @@ class File(Group):
         ``name`` is a path, or a Python object with the methods of a binary file. ``durability`` is
         "full" (the default: a flush survives a power failure), "ordered" or "none".
         ``mmap=True`` maps a file that is read.
+
+        A name such as ``s3://bucket/file.h5`` or ``https://host/file.h5`` is read by byte ranges; ``storage_options`` are
+        settings of the store. ``store`` is a store of obstore or a file system of fsspec, in which ``name`` is a path.
         """
         handle = handle_of(name)
         if isinstance(handle, (core.File, core.Group)):
@@ -54,10 +60,16 @@ class File(Group):
         if page_buf_size and mode in ("w", "w-", "x") and fs_strategy != "page":
             raise OSError("A page buffer needs a file with the file space strategy \"page\"")
         self._check_strategy(name, mode, fs_strategy)
-        opened = open_any(name, mode, driver, options)
+        remote: dict[str, Any] = {}
+        if store is not None:
+            opened = open_in_store(os.fspath(name), store, mode, options)
+        elif is_url(name) and local_path(name) is None:
+            opened, remote = open_url(name, mode, options, storage_of(storage_options))
+        else:
+            opened = open_any(local_path(name) if is_url(name) else name, mode, driver, options)
         self._check_userblock(opened, mode, userblock_size)
         kept = {"rdcc_nslots": rdcc_nslots, "rdcc_w0": rdcc_w0, "min_meta_keep": min_meta_keep, "min_raw_keep": min_raw_keep}
-        remember_file(opened, {**options, **kept})
+        remember_file(opened, {**options, **kept, **remote})
         self._file = opened
         super().__init__(opened.root)
 
@@ -157,6 +169,11 @@ class File(Group):
     def image(self) -> bytes:
         """Return the bytes of the whole file."""
         return self._file.image()
+
+    def usage(self) -> dict[str, int] | None:
+        """Return the counts of requests, bytes and rounds of a file at a URL; None for other files."""
+        remote = recall_file(self._file).get("remote")
+        return None if remote is None else remote.usage()
 
     def journal_outcome(self) -> str | None:
         """Return what was done with the journal of an earlier process; None without a journal."""

@@ -12,8 +12,9 @@ import numpy.typing as npt
 from typing_extensions import disjoint_base
 
 __all__ = [
-    "Attribute", "Dataset", "ErrorInfo", "File", "Group", "Object", "Reference", "RegionReference", "Selection", "Type",
-    "__version__", "after_fork", "close_all", "filters_available", "is_hdf5", "open_files", "set_progress", "set_strict",
+    "AsyncFile", "Attribute", "Dataset", "ErrorInfo", "File", "Group", "Object", "Reference", "RegionReference", "Remote",
+    "Selection", "Task", "Type", "__version__", "after_fork", "close_all", "filters_available", "is_hdf5", "open_files",
+    "references", "set_progress", "set_strict", "without_credentials",
 ]  # fmt: skip
 
 __version__: str
@@ -205,6 +206,13 @@ class File:
     @staticmethod
     def open_object(fileobj: Any, mode: Literal["r", "r+", "w", "x"], options: FileOptions) -> File:
         """Open a Python object with the methods of a binary file."""
+    @staticmethod
+    def open_ranges(reader: Any, options: FileOptions) -> File:
+        """Open a Python object with the attributes ``name`` and ``size`` and the method ``ranges(starts, ends)``, which
+        returns a list of bytes."""
+    @staticmethod
+    def open_url(url: str, options: FileOptions, storage: dict[str, Any]) -> tuple[File, Remote]:
+        """Open the file at a URL for reading. Only in builds with the feature ``cloud``."""
     def close(self) -> None:
         """Write all dirty data and close the file. Closing a closed file does nothing."""
     def flush(self) -> None: ...
@@ -235,6 +243,44 @@ class File:
     def journal_outcome(self) -> str | None: ...
     def has_open_objects(self) -> int:
         """Return the number of live handles of objects of the file."""
+
+# ---------------------------------------------------------------- files at URLs (the feature ``cloud``)
+
+@final
+class Remote:
+    """The object at a URL that a file reads."""
+
+    @property
+    def version(self) -> str | None: ...
+    def usage(self) -> dict[str, int]:
+        """Return the counts ``requests``, ``bytes`` and ``rounds``."""
+
+@final
+class AsyncFile:
+    """A file at a URL whose reads note missing bytes. ``done`` is called in another thread, with a result and None, or
+    with None and an exception."""
+
+    @staticmethod
+    def open(url: str, options: FileOptions, storage: dict[str, Any], done: Callable[[Any, Any], None]) -> Task: ...
+    @property
+    def file(self) -> File: ...
+    def run(self, work: Callable[[], Any], done: Callable[[Any, Any], None]) -> Task: ...
+    def prefetch(self, path: str, done: Callable[[Any, Any], None]) -> Task: ...
+    def usage(self) -> dict[str, int]: ...
+
+@final
+class Task:
+    """Work that runs."""
+
+    def cancel(self) -> None: ...
+
+def without_credentials(url: str) -> str:
+    """Return a URL without the user, the password and the query."""
+
+def references(group: Group, url: str, inline: int, skip_unsupported: bool) -> dict[str, Any]:
+    """Return the references of a group: ``groups`` (path, attributes as JSON), ``arrays``, ``skipped`` (path, reason) and
+    ``skipped_attributes``. An array is a dict of ``path``, ``zarray`` and ``attributes`` (JSON), ``dimensions``, ``grid``,
+    ``urls``, ``url_indices``, ``positions``, ``offsets``, ``lengths`` and ``inline`` (position: bytes)."""
 
 # ---------------------------------------------------------------- objects
 

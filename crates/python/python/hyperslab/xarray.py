@@ -8,8 +8,9 @@ from __future__ import annotations
 import importlib
 import io
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import xarray
 from xarray.backends import BackendEntrypoint, StoreBackendEntrypoint
@@ -17,6 +18,7 @@ from xarray.backends.file_manager import CachingFileManager, DummyFileManager
 from xarray.backends.h5netcdf_ import H5NetCDFStore
 from xarray.backends.locks import get_write_lock
 
+from ._remote import is_url, location_of
 from .compat import installed_as_h5py
 
 if TYPE_CHECKING:
@@ -28,7 +30,12 @@ SIGNATURE = b"\x89HDF\r\n\x1a\n"
 
 
 def netcdf_file(path: Any, mode: str = "r", **kwargs: Any) -> Any:
-    """Open a netCDF-4 file of h5netcdf over this package."""
+    """Open a netCDF-4 file of h5netcdf over this package.
+
+    xarray needs options that can be hashed, so the options of a store may be a tuple of names and values.
+    """
+    if "storage_options" in kwargs:
+        kwargs["storage_options"] = dict(kwargs["storage_options"])
     with installed_as_h5py():
         import h5netcdf
 
@@ -63,6 +70,9 @@ class HyperslabStore(H5NetCDFStore):
         if mode != "r":
             options["format"] = format
         if isinstance(filename, str):
+            if is_url(filename):
+                # Without it, h5netcdf takes another package for URLs.
+                options["backend"] = "h5py"
             manager: Any = CachingFileManager(netcdf_file, filename, mode=mode, kwargs=options)
         else:
             filename = _stream_of(filename)
@@ -114,7 +124,7 @@ def _source_of(source: Any) -> Any:
     if isinstance(source, (bytes, bytearray, memoryview)):
         return io.BytesIO(source)
     try:
-        return os.path.abspath(os.path.expanduser(os.fspath(source)))
+        return location_of(source)
     except TypeError:
         return source
 
@@ -126,7 +136,7 @@ class HyperslabBackendEntrypoint(BackendEntrypoint):
     url = "https://pypi.org/project/hyperslab"
     open_dataset_parameters = (
         "filename_or_obj", "mask_and_scale", "decode_times", "concat_characters", "decode_coords", "drop_variables",
-        "use_cftime", "decode_timedelta", "group", "phony_dims", "decode_vlen_strings",
+        "use_cftime", "decode_timedelta", "group", "phony_dims", "decode_vlen_strings", "storage_options",
     )  # fmt: skip
     supports_groups = True
 
@@ -143,17 +153,19 @@ class HyperslabBackendEntrypoint(BackendEntrypoint):
             path = os.fspath(filename_or_obj)
         except TypeError:
             return False
+        path = urlsplit(path).path if is_url(path) else path
         return str(path).lower().endswith(SUFFIXES)
 
     def open_dataset(
         self, filename_or_obj: Any, *, mask_and_scale: Any = True, decode_times: Any = True, concat_characters: Any = True,
         decode_coords: Any = True, drop_variables: str | Iterable[str] | None = None, use_cftime: Any = None,
         decode_timedelta: Any = None, group: str | None = None, phony_dims: str | None = "access",
-        decode_vlen_strings: bool = True,
+        decode_vlen_strings: bool = True, storage_options: Mapping[str, Any] | None = None,
     ) -> XarrayDataset:  # fmt: skip
-        """Open a group of a file as a dataset of xarray."""
+        """Open a group of a file as a dataset of xarray. ``storage_options`` are settings of the store of a URL."""
+        remote = {"storage_options": tuple(storage_options.items())} if storage_options else {}
         store = HyperslabStore.open(
-            _source_of(filename_or_obj), group=group, phony_dims=phony_dims, decode_vlen_strings=decode_vlen_strings
+            _source_of(filename_or_obj), group=group, phony_dims=phony_dims, decode_vlen_strings=decode_vlen_strings, **remote
         )
         try:
             return StoreBackendEntrypoint().open_dataset(
@@ -167,7 +179,11 @@ class HyperslabBackendEntrypoint(BackendEntrypoint):
 
     def open_groups_as_dict(self, filename_or_obj: Any, **options: Any) -> dict[str, XarrayDataset]:
         """Open all groups of a file."""
-        file = netcdf_file(_source_of(filename_or_obj), "r", phony_dims="access")
+        source = _source_of(filename_or_obj)
+        remote: dict[str, Any] = {"backend": "h5py"} if is_url(source) else {}
+        if options.get("storage_options"):
+            remote["storage_options"] = options["storage_options"]
+        file = netcdf_file(source, "r", phony_dims="access", **remote)
         paths = ["/"]
         stack = [("", file)]
         while stack:

@@ -3,6 +3,7 @@
 pub(crate) mod names;
 mod options;
 pub(crate) mod python_driver;
+mod range_driver;
 mod registry;
 mod session;
 
@@ -75,6 +76,21 @@ impl File {
         let traits = options.traits(shared.file.info().driver)?;
         Ok(Self { session: Session::new(shared, name, traits) })
     }
+}
+
+impl File {
+    /// Creates the handle of a file that no path leads to, and that is open for reading.
+    pub(crate) fn of_url(file: hyperslab::File, name: String) -> PyResult<Self> {
+        let mut traits = session::Traits::of_driver(file.info().driver);
+        traits.driver = "url".to_owned();
+        let shared = Shared::add(file, None, false, false, &name);
+        Ok(Self { session: Session::new(shared, name, traits) })
+    }
+}
+
+/// Returns the options for reading a file.
+pub(crate) fn read_options(options: &Bound<'_, PyDict>) -> PyResult<hyperslab::OpenOptions> {
+    Options::new(options)?.opening(false)
 }
 
 /// Shares a file that this process has open already.
@@ -218,6 +234,37 @@ impl File {
         };
         let shared = Shared::add(file.or_raise()?, None, mode != Mode::Read, false, &name);
         Self::of(shared, name, &options)
+    }
+
+    /// Opens a Python object that reads byte ranges, with the attributes `name` and `size` and the
+    /// method `ranges(starts, ends)`.
+    #[staticmethod]
+    fn open_ranges(py: Python<'_>, reader: &Bound<'_, PyAny>, options: &Bound<'_, PyDict>) -> PyResult<Self> {
+        let driver = range_driver::RangeDriver::new(reader)?;
+        let name = driver.name().to_owned();
+        let opening = read_options(options)?;
+        let opened = py.detach(|| {
+            driver
+                .start()
+                .map_err(|source| hyperslab::Error::Io { action: format!("cannot open `{name}`"), source })?;
+            opening.open_driver(Arc::new(driver))
+        });
+        Self::of_url(opened.or_raise()?, name.clone())
+    }
+
+    /// Opens the file at a URL for reading.
+    #[cfg(feature = "cloud")]
+    #[staticmethod]
+    fn open_url(
+        py: Python<'_>,
+        url: &str,
+        options: &Bound<'_, PyDict>,
+        storage: &Bound<'_, PyDict>,
+    ) -> PyResult<(Self, crate::remote::Remote)> {
+        let cloud = crate::remote::cloud_options(storage, read_options(options)?)?;
+        let (file, driver) = py.detach(|| in_pool(|| cloud.open_with_driver(url))).or_raise()?;
+        let file = Self::of_url(file, hyperslab_cloud::without_credentials(url))?;
+        Ok((file, crate::remote::Remote { driver }))
     }
 
     /// Writes all dirty data and closes the file. Closing a closed file does nothing.

@@ -1,0 +1,115 @@
+//! Files at URLs for asyncio.
+
+use std::io;
+use std::sync::Weak;
+
+use hyperslab::vfd::DriverError;
+use hyperslab_cloud::AsyncFile as CloudFile;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+
+use super::executor::{self, Job};
+use super::{cloud_options, usage, without_credentials};
+use crate::errors::raise;
+use crate::file::{File, read_options};
+
+/// A file at a URL whose reads note missing bytes.
+#[pyclass(frozen, module = "hyperslab._hyperslab")]
+#[derive(Debug)]
+pub(crate) struct AsyncFile {
+    cloud: CloudFile,
+    #[pyo3(get)]
+    file: Py<File>,
+}
+
+/// Work that runs, and that can be cancelled.
+#[pyclass(frozen, module = "hyperslab._hyperslab")]
+pub(crate) struct Task {
+    job: Weak<Job>,
+}
+
+#[pymethods]
+impl Task {
+    /// Ends the work. Its requests are cancelled.
+    fn cancel(&self) {
+        if let Some(job) = self.job.upgrade() {
+            job.cancel();
+        }
+    }
+}
+
+/// Calls `done` with a result and no exception, or with no result and an exception.
+fn report(done: &Py<PyAny>, outcome: PyResult<Py<PyAny>>) {
+    Python::attach(|py| {
+        let arguments = match outcome {
+            Ok(value) => (value, py.None()),
+            Err(error) => (py.None(), error.into_value(py).into_any()),
+        };
+        if let Err(error) = done.call1(py, arguments) {
+            error.write_unraisable(py, Some(done.bind(py)));
+        }
+    });
+}
+
+#[pymethods]
+impl AsyncFile {
+    /// Opens the file at a URL, and calls `done` with it.
+    #[staticmethod]
+    fn open(
+        url: String,
+        options: &Bound<'_, PyDict>,
+        storage: &Bound<'_, PyDict>,
+        done: Py<PyAny>,
+    ) -> PyResult<Task> {
+        let cloud = cloud_options(storage, read_options(options)?)?;
+        let job = executor::spawn(async move {
+            let outcome = open(&url, cloud).await;
+            report(&done, outcome);
+        });
+        Ok(Task { job })
+    }
+
+    /// Calls `work` until all bytes that it reads are there, and calls `done` with its result.
+    fn run(&self, work: Py<PyAny>, done: Py<PyAny>) -> Task {
+        let cloud = self.cloud.clone();
+        let job = executor::spawn(async move {
+            let outcome = cloud.run(|_| call(&work)).await;
+            report(&done, outcome.map_err(raise));
+        });
+        Task { job }
+    }
+
+    /// Fetches the metadata of an object and of all objects below it, and calls `done`.
+    fn prefetch(&self, path: String, done: Py<PyAny>) -> Task {
+        let cloud = self.cloud.clone();
+        let job = executor::spawn(async move {
+            let outcome = cloud.prefetch_metadata(&path).await;
+            report(&done, outcome.map_err(raise).map(|()| Python::attach(|py| py.None())));
+        });
+        Task { job }
+    }
+
+    /// Returns the counts of requests, bytes and rounds since the file was opened.
+    fn usage<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        usage(py, self.cloud.usage())
+    }
+}
+
+async fn open(url: &str, options: hyperslab_cloud::CloudOptions) -> PyResult<Py<PyAny>> {
+    let cloud = CloudFile::open(url, options).await.map_err(raise)?;
+    let facade = cloud.run(|file| Ok(file.clone())).await.map_err(raise)?;
+    let file = File::of_url(facade, without_credentials(url))?;
+    Python::attach(|py| {
+        let opened = AsyncFile { cloud, file: Py::new(py, file)? };
+        Ok(Py::new(py, opened)?.into_any())
+    })
+}
+
+/// Calls a function of Python. Its exception is the cause of the error.
+fn call(work: &Py<PyAny>) -> hyperslab::Result<Py<PyAny>> {
+    let outcome = Python::attach(|py| work.call1(py, PyTuple::empty(py)));
+    outcome.map_err(|error| hyperslab::Error::Io {
+        action: "asynchronous work failed".into(),
+        source: DriverError::Io { name: "Python".into(), operation: "call", source: io::Error::other(error) },
+    })
+}
