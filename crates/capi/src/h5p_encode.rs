@@ -129,17 +129,26 @@ fn take_byte(bytes: &mut Stream) -> Outcome<u8> {
     Ok(take(bytes, 1)?.first().copied().unwrap_or(0))
 }
 
-/// Decodes a property list from the caller's bytes.
+/// Decodes the file access list inside of another encoded list.
 ///
 /// # Errors
-/// Fails if the bytes are no encoding of a property list.
-pub fn decode(bytes: &mut Stream) -> Outcome<PropertyList> {
+/// Fails if the bytes are no encoding of a file access list.
+pub fn decode_file_access(bytes: &mut Stream) -> Outcome<PropertyList> {
+    decode(bytes, Some(LibraryClass::FileAccess))
+}
+
+/// Decodes a property list from the caller's bytes. If `only` is given, the list must have this
+/// class. A list inside of a list then ends the nesting, because file access lists contain no lists.
+fn decode(bytes: &mut Stream, only: Option<LibraryClass>) -> Outcome<PropertyList> {
     let bad = |text: &'static str| Failure::new(codes::PLIST, codes::BADVALUE, text);
     if take_byte(bytes)? != VERSION {
         return Err(Failure::new(codes::PLIST, codes::VERSION, "unknown version of the encoding"));
     }
     let kind = take_byte(bytes)?;
     let class = KINDS.iter().find(|(number, ..)| *number == kind).ok_or_else(|| bad("unknown list"))?;
+    if only.is_some_and(|only| only != class.1) {
+        return Err(bad("an encoded list contains a list of another class"));
+    }
     let list = PropertyList::create(crate::h5p::find_class(class.2)?)?;
     let mut default_time = false;
     loop {
@@ -208,7 +217,7 @@ export! {
     /// length.
     fn H5Pdecode(buf: Data) -> hid_t {
         let mut bytes = buf.stream(MAX_BYTES).ok_or_else(|| Failure::bad_value("no encoding"))?;
-        let list = decode(&mut bytes).because(codes::PLIST, codes::CANTDECODE, "the list cannot be decoded")?;
+        let list = decode(&mut bytes, None).because(codes::PLIST, codes::CANTDECODE, "the list cannot be decoded")?;
         Ok(register(Entry::PropertyList(Arc::new(list))))
     }
 }
@@ -258,7 +267,7 @@ mod tests {
             assert!(found, "{} is not in {}", part.escape_ascii(), bytes.escape_ascii());
         }
         let mut stream = Data::of(bytes.as_ptr().cast()).stream(MAX_BYTES).unwrap();
-        let decoded = decode(&mut stream).unwrap();
+        let decoded = decode(&mut stream, None).unwrap();
         assert_eq!(format!("{:?}", *decoded.settings.read()), format!("{settings:?}"));
     }
 
@@ -337,7 +346,7 @@ mod tests {
         let bytes = encode(&created, SelectionFormat::Compatible).unwrap();
         let start = b"layout\0\x03\x02\0\0\0\0\0\0\0f.h5\0dset\0\x01\0\x08\x18\0\0\0\x01\x01\x01";
         assert!(bytes.windows(start.len()).any(|window| window == start), "{}", bytes.escape_ascii());
-        let decoded = decode(&mut Data::of(bytes.as_ptr().cast()).stream(MAX_BYTES).unwrap()).unwrap();
+        let decoded = decode(&mut Data::of(bytes.as_ptr().cast()).stream(MAX_BYTES).unwrap(), None).unwrap();
         let Settings::DatasetCreate(decoded) = &*decoded.settings.read() else { panic!("another class") };
         assert_eq!(decoded.layout, LayoutChoice::Virtual);
         for (decoded, wanted) in decoded.mappings.iter().zip(&list.mappings) {

@@ -94,14 +94,14 @@ fn a_dataset_changes_to_the_old_layout() {
     let path = folder.path().join("a.h5");
     let file = FileOptions::new().libver(bounds).create(&path).unwrap();
     let values: Vec<i32> = (0..60).collect();
-    let shapes: [(&str, &[u64], &[Option<u64>]); 4] = [
-        ("fixed", &[6, 10], &[Some(6), Some(10)]),
-        ("extensible", &[6, 10], &[None, Some(10)]),
-        ("tree", &[6, 10], &[None, None]),
-        ("filtered", &[6, 10], &[Some(6), Some(10)]),
+    let shapes = [
+        ("fixed", [Some(6), Some(10)]),
+        ("extensible", [None, Some(10)]),
+        ("tree", [None, None]),
+        ("filtered", [Some(6), Some(10)]),
     ];
-    for (name, shape, largest) in shapes {
-        let new = file.new_dataset(name).of::<i32>().shape(shape).max_shape(largest).chunks(&[2, 3]);
+    for (name, largest) in shapes {
+        let new = file.new_dataset(name).of::<i32>().shape(&[6, 10]).max_shape(&largest).chunks(&[2, 3]);
         let new = if name == "filtered" { new.deflate(4) } else { new };
         let dataset = new.create().unwrap();
         dataset.write(.., &values).unwrap();

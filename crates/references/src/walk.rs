@@ -16,6 +16,9 @@ use crate::{fill, texts};
 /// The largest number of objects without references that an error names.
 const MAX_NAMED: usize = 10;
 
+/// The datasets of a group, and its groups with their paths.
+type Members = (Vec<Named>, Vec<(String, Group)>);
+
 /// An export that runs.
 pub(crate) struct Walk<'a> {
     file: File,
@@ -95,7 +98,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Returns the datasets and the groups to which the links of a group lead.
-    fn members(&mut self, path: &str, group: &Group) -> Result<(Vec<Named>, Vec<(String, Group)>)> {
+    fn members(&mut self, path: &str, group: &Group) -> Result<Members> {
         let (mut datasets, mut groups) = (Vec::new(), Vec::new());
         for link in group.links()? {
             let name = link.name_lossy();

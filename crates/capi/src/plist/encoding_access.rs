@@ -23,6 +23,8 @@
 //!                            `dirty_bytes_threshold` in 4 bytes
 //! ```
 
+#![expect(clippy::disallowed_methods, reason = "property lists are encoded in memory, not in files")]
+
 use hyperslab::serialized::SelectionFormat;
 
 use super::Settings;
@@ -224,7 +226,6 @@ fn decode_cache_slots(settings: &mut Settings, stream: &mut Stream) -> Outcome<(
 /// Defines the encoding and the decoding of a folder name.
 macro_rules! folders {
     ($($encode:ident $decode:ident: $list:ident $list_mut:ident $field:ident;)*) => {$(
-        #[expect(clippy::unnecessary_wraps, reason = "the encodings of all properties have one type")]
         fn $encode(settings: &Settings, bytes: &mut Vec<u8>, _: SelectionFormat) -> Outcome<bool> {
             let Some(it) = $list(settings) else { return Ok(false) };
             put_counted(bytes, it.$field.as_deref().unwrap_or(b""));
@@ -258,13 +259,12 @@ fn encode_link_access(settings: &Settings, bytes: &mut Vec<u8>, form: SelectionF
 }
 
 fn decode_link_access(settings: &mut Settings, stream: &mut Stream) -> Outcome<()> {
-    let list = match take_byte(stream)? {
-        0 => None,
-        _ => {
-            take_short(stream)?; // The list states its own end.
-            Some(std::sync::Arc::new(crate::h5p_encode::decode(stream)?))
-        }
-    };
+    link_access_mut(settings)?; // Lists of other classes contain no list.
+    let mut list = None;
+    if take_byte(stream)? != 0 {
+        take_short(stream)?; // The list states its own end.
+        list = Some(std::sync::Arc::new(crate::h5p_encode::decode_file_access(stream)?));
+    }
     link_access_mut(settings)?.external_access = list;
     Ok(())
 }

@@ -1,5 +1,7 @@
 //! The numbers of this machine, in the arithmetic of C.
 
+#![expect(clippy::disallowed_methods, reason = "the bytes are in the program's memory, not in a file")]
+
 use super::Operator;
 
 /// A number of this machine with `SIZE` bytes.
