@@ -278,8 +278,13 @@ export! {
 
     /// Returns the number of bytes that the dataset's raw data occupies in the file.
     fn H5Dget_storage_size(dataset_id: hid_t) -> hsize_t {
-        let handle = dataset::find(dataset_id)?;
-        Ok(handle.dataset.storage_size()?)
+        let dataset = &dataset::find(dataset_id)?.dataset;
+        if dataset.external_files().is_empty() {
+            return Ok(dataset.storage_size()?);
+        }
+        // External elements count as if the file held them.
+        let bytes = dataset.size()?.checked_mul(dataset.datatype().size.into());
+        bytes.because(codes::DATASET, codes::OVERFLOW, "the size of the raw data exceeds 64 bits")
     }
 
     /// Returns the file offset of the dataset's contiguous raw data. Returns `HADDR_UNDEF` if no
