@@ -172,7 +172,7 @@ fn float(datatype: &Datatype, floating: &FloatingPoint) -> Result<Element, Strin
             low_pad: known_float.low_pad,
             high_pad: known_float.high_pad,
             internal_pad: known_float.internal_pad,
-            ..floating.clone()
+            ..*floating
         };
         known.size == datatype.size && *known_float == padded
     };

@@ -40,7 +40,7 @@ pub(crate) fn fill(dataset: &Dataset, element: &Element) -> Result<Fill> {
         None => None,
     };
     let masked = masked(dataset).filter(|value| fits(&element.dtype, value));
-    let json = masked.as_ref().and_then(|value| values::fill(value));
+    let json = masked.as_ref().and_then(values::fill);
     let is_same = match (&masked, &value) {
         (Some(masked), Some(value)) => is_equal(masked, value),
         (Some(masked), None) => is_zero(masked),

@@ -32,6 +32,9 @@ struct Named {
     dataset: Dataset,
 }
 
+/// The datasets of one group, and its groups with their paths.
+type Members = (Vec<Named>, Vec<(String, Group)>);
+
 impl<'a> Walk<'a> {
     /// Creates the export of a group.
     pub(crate) fn new(options: ReferenceOptions<'a>, group: &Group) -> Result<Self> {
@@ -95,7 +98,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Returns the datasets and the groups to which the links of a group lead.
-    fn members(&mut self, path: &str, group: &Group) -> Result<(Vec<Named>, Vec<(String, Group)>)> {
+    fn members(&mut self, path: &str, group: &Group) -> Result<Members> {
         let (mut datasets, mut groups) = (Vec::new(), Vec::new());
         for link in group.links()? {
             let name = link.name_lossy();

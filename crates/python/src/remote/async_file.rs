@@ -84,7 +84,7 @@ impl AsyncFile {
         let cloud = self.cloud.clone();
         let job = executor::spawn(async move {
             let outcome = cloud.prefetch_metadata(&path).await;
-            report(&done, outcome.map_err(raise).map(|()| Python::attach(|py| py.None())));
+            report(&done, outcome.map_err(raise).map(|()| Python::attach(Python::None)));
         });
         Task { job }
     }
