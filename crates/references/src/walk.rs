@@ -219,7 +219,8 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Returns whether zarr can have a group or an array of this name: it takes backslashes for slashes.
+/// Returns whether zarr can have a group or an array of this name. zarr takes backslashes for
+/// slashes.
 fn can_be_a_key(name: &str) -> bool {
     !name.starts_with(".z") && !matches!(name, "." | "..") && !name.contains('\\')
 }

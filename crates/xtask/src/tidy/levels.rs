@@ -17,9 +17,10 @@ const LEVELS: &[(&str, &[&str])] = &[
     ("check", &["exact", "vfd", "dataspace", "datatype", "filter", "format", "engine"]),
     ("capi", &["exact", "hyperslab"]),
     ("capi-hl", &["exact"]),
-    ("python", &["exact", "hyperslab"]),
+    ("python", &["exact", "hyperslab", "cloud", "references"]),
     ("cloud", &["exact", "hyperslab"]),
-    ("cli", &["exact", "hyperslab", "check", "cloud", "format"]),
+    ("references", &["exact", "hyperslab"]),
+    ("cli", &["exact", "hyperslab", "check", "cloud", "references", "format"]),
     ("testkit", &[]),
     ("xtask", &["testkit"]),
     // The listings of the book.
