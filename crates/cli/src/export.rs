@@ -37,7 +37,7 @@ pub(crate) struct ExportArguments {
     #[arg(required_unless_present = "output")]
     out: Option<PathBuf>,
     /// The output of references, in place of OUT: a JSON file, or a folder with the extension
-    /// `parq` for Parquet files. If PATH is `kerchunk`, the references of the whole file are written
+    /// `parq` for Parquet files. If PATH is `kerchunk`, references of the whole file are written
     #[arg(short, long, value_name = "OUT", conflicts_with = "out")]
     output: Option<PathBuf>,
     /// For tables and references: leave out the members of a group that cannot be written

@@ -76,7 +76,7 @@ fn fits(dtype: &Json, value: &Value) -> bool {
     match (name.chars().nth(1), value) {
         (Some('u'), Value::Integer(value)) => *value >= 0 && (bits > 64 || *value >> bits.min(64) == 0),
         (Some('i'), Value::Integer(value)) => {
-            let half = 1_i128 << bits.clamp(1, 64).saturating_sub(1);
+            let half = 1_i128 << (bits.clamp(1, 64) - 1);
             (-half..half).contains(value)
         }
         (Some('f'), Value::Float(_) | Value::Integer(_))

@@ -160,7 +160,7 @@ mod tests {
     fn siblings_stay_in_the_folder() {
         assert_eq!(sibling("s3://b/d/a.h5", "x/b.raw").as_deref(), Some("s3://b/d/x/b.raw"));
         assert_eq!(sibling("a.h5", "./b.raw").as_deref(), Some("b.raw"));
-        for name in ["/etc/passwd", "../b", "x/../../b", "http://host/b", "", "C:\\b", "a//b"] {
+        for name in ["/etc/passwd", "../b", "x/../../b", "http://host/b", "", "x\\b", "a//b"] {
             assert_eq!(sibling("s3://b/d/a.h5", name), None, "{name}");
         }
     }

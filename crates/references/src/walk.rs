@@ -35,6 +35,9 @@ struct Named {
     dataset: Dataset,
 }
 
+/// The datasets of one group, and its groups with their paths.
+type Members = (Vec<Named>, Vec<(String, Group)>);
+
 impl<'a> Walk<'a> {
     /// Creates the export of a group.
     pub(crate) fn new(options: ReferenceOptions<'a>, group: &Group) -> Result<Self> {
@@ -219,7 +222,8 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Returns whether zarr can have a group or an array of this name: it takes backslashes for slashes.
+/// Returns whether zarr can have a group or an array of this name. zarr takes backslashes for
+/// slashes.
 fn can_be_a_key(name: &str) -> bool {
     !name.starts_with(".z") && !matches!(name, "." | "..") && !name.contains('\\')
 }

@@ -134,10 +134,10 @@ impl RangeDriver {
     fn raw(&self, range: &Range<u64>) -> Result<Arc<[u8]>> {
         let wanted = {
             let mut held = self.held.lock();
-            if let Some(bytes) = held.raw.remove(&range.start) {
-                if to_u64(bytes.len()) == range.end - range.start {
-                    return Ok(bytes);
-                }
+            if let Some(bytes) = held.raw.remove(&range.start)
+                && to_u64(bytes.len()) == range.end - range.start
+            {
+                return Ok(bytes);
             }
             held.announced.remove(&range.start);
             let mut wanted = vec![range.clone()];

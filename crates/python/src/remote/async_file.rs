@@ -84,7 +84,8 @@ impl AsyncFile {
         let cloud = self.cloud.clone();
         let job = executor::spawn(async move {
             let outcome = cloud.prefetch_metadata(&path).await;
-            report(&done, outcome.map_err(raise).map(|()| Python::attach(|py| py.None())));
+            let outcome = outcome.map_err(raise);
+            report(&done, Python::attach(|py| outcome.map(|()| py.None())));
         });
         Task { job }
     }

@@ -17,10 +17,11 @@ const LEVELS: &[(&str, &[&str])] = &[
     ("check", &["exact", "vfd", "dataspace", "datatype", "filter", "format", "engine"]),
     ("capi", &["exact", "hyperslab"]),
     ("capi-hl", &["exact"]),
-    ("python", &["exact", "hyperslab"]),
+    ("python", &["exact", "hyperslab", "cloud", "references"]),
     ("cloud", &["exact", "hyperslab"]),
     ("serve", &["exact", "hyperslab"]),
-    ("cli", &["exact", "hyperslab", "check", "cloud", "format", "serve"]),
+    ("references", &["exact", "hyperslab"]),
+    ("cli", &["exact", "hyperslab", "check", "cloud", "references", "serve", "format"]),
     ("testkit", &[]),
     ("xtask", &["testkit"]),
     // The listings of the book.
