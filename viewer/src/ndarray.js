@@ -46,9 +46,10 @@ class View {
     return order.sort((one, two) => Math.abs(this.stride[one]) - Math.abs(this.stride[two]));
   }
 
+  /** Returns the index of an element in the array. Positions after the last dimension do not count. */
   index(...position) {
     let index = this.offset;
-    for (let dimension = 0; dimension < position.length; dimension += 1) {
+    for (let dimension = 0; dimension < this.stride.length; dimension += 1) {
       index += position[dimension] * this.stride[dimension];
     }
     return index;
@@ -59,7 +60,7 @@ class View {
   }
 
   set(...positionAndValue) {
-    const value = positionAndValue.pop();
+    const value = positionAndValue[this.stride.length];
     this.data[this.index(...positionAndValue)] = value;
     return value;
   }

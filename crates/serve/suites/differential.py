@@ -147,6 +147,8 @@ def explained(theirs, endpoint, path, parameters, mine, other):
         return "statistics of the real part only"
     if dtype is not None and dtype.kind == "O" and theirs.file[path].shape == ():
         return "one sequence as an array"
+    if dtype is not None and dtype.kind in "mM":
+        return "dates of NumPy are bytes"
     if endpoint != "data" or dtype is None:
         return None
     form = parameters.get("format")

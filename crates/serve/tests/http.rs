@@ -68,13 +68,18 @@ impl Running {
         self.raw(format!("{request}\r\n").as_bytes())
     }
 
-    fn raw(&self, request: &[u8]) -> Response {
+    fn raw_bytes(&self, request: &[u8]) -> Vec<u8> {
         let mut stream = TcpStream::connect(self.address).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
         // The server may close the connection before it has read everything.
         let _ = stream.write_all(request);
         let mut bytes = Vec::new();
         let _ = stream.read_to_end(&mut bytes);
+        bytes
+    }
+
+    fn raw(&self, request: &[u8]) -> Response {
+        let bytes = self.raw_bytes(request);
         let end = bytes.windows(4).position(|window| window == b"\r\n\r\n").unwrap_or(bytes.len());
         let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
         let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
@@ -368,6 +373,37 @@ fn large_selections_are_refused_or_sent_in_pieces() {
     );
     let text = server.get("/api/data?file=big.h5&path=huge&selection=0:1000,0:1000&flatten=true");
     assert!(text.body.starts_with(b"[0.0,0.0,") && text.body.len() == 4_000_001, "{}", text.body.len());
+}
+
+#[test]
+fn a_body_that_fails_has_no_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("damaged.h5");
+    let file = File::create(&path).unwrap();
+    let values: Vec<i32> = (0..2000).collect();
+    let dataset = file.new_dataset("d").chunks(&[1000]).fletcher32().write(&values).unwrap();
+    file.flush().unwrap();
+    let address = usize::try_from(dataset.chunks().list().unwrap()[1].address).unwrap();
+    drop(dataset);
+    file.close().unwrap();
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes[address + 50] ^= 1;
+    std::fs::write(&path, bytes).unwrap();
+    let limits = AnswerLimits { piece_bytes: 4000, ..AnswerLimits::default() };
+    let server =
+        Running::start(&[folder.path().to_owned()], ServerOptions { limits, ..ServerOptions::default() });
+    let get = |query: &str| {
+        let path = format!("/api/data?file=damaged.h5&path=d&{query}");
+        let close = "Connection: close";
+        server.raw_bytes(format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n{close}\r\n\r\n").as_bytes())
+    };
+    let whole = get("format=json&selection=:1000");
+    assert!(whole.ends_with(b"998,999]"), "{}", String::from_utf8_lossy(&whole));
+    let part = get("format=json");
+    assert!(part.starts_with(b"HTTP/1.1 200") && !part.ends_with(b"0\r\n\r\n"));
+    let part = get("format=bin");
+    assert!(String::from_utf8_lossy(&part).contains("content-length: 8000") && part.len() < 8000);
+    assert!(get("selection=1500").starts_with(b"HTTP/1.1 422"));
 }
 
 #[test]

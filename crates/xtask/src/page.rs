@@ -1,5 +1,5 @@
-//! `cargo xtask page`: builds the page of the viewer from `viewer/`, and compares it with the page
-//! in the checkout, which the server contains.
+//! `cargo xtask page`: tests the sources of the page in `viewer/`, builds the page, and compares it
+//! with the page in the checkout, which the server contains.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -31,6 +31,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     }
     // The exact versions of the lock file, and no scripts of packages.
     shell::run(&mut shell::command("npm", &["ci", "--prefix", SOURCES, "--no-audit", "--no-fund"]))?;
+    shell::run(&mut shell::command("npm", &["test", "--prefix", SOURCES]))?;
     let target = workspace::root().join(if update { PAGE } else { BUILT });
     if target.exists() {
         std::fs::remove_dir_all(&target).with_context(|| format!("cannot remove {}", target.display()))?;

@@ -57,7 +57,14 @@ pub(super) async fn work(
     }
 }
 
-type Piece = io::Result<Vec<u8>>;
+/// A part of a body. A body without its end is incomplete: the thread that makes it failed, or the
+/// client was too slow.
+enum Part {
+    Bytes(Vec<u8>),
+    End,
+}
+
+type Piece = io::Result<Part>;
 
 fn produce(
     shared: &Shared,
@@ -87,7 +94,8 @@ fn produce(
 }
 
 fn send_pieces(shared: &Shared, pieces: Pieces, send: &mpsc::Sender<Piece>) {
-    for piece in pieces {
+    let parts = pieces.map(|piece| piece.map(Part::Bytes)).chain(std::iter::once(Ok(Part::End)));
+    for piece in parts {
         // The end of a body that fails is missing, so that the client notices.
         let piece = piece.map_err(|failure| {
             tracing::warn!("an answer ended early: {failure}");
@@ -102,6 +110,20 @@ fn send_pieces(shared: &Shared, pieces: Pieces, send: &mpsc::Sender<Piece>) {
     }
 }
 
+/// Returns the next part of a body for the client. A body that ends without its end is an error, so
+/// that the client does not take a part for the whole.
+async fn next_part(
+    receive: Option<mpsc::Receiver<Piece>>,
+) -> Option<(io::Result<bytes::Bytes>, Option<mpsc::Receiver<Piece>>)> {
+    let mut receive = receive?;
+    match receive.recv().await {
+        Some(Ok(Part::Bytes(bytes))) => Some((Ok(bytes.into()), Some(receive))),
+        Some(Ok(Part::End)) => None,
+        Some(Err(error)) => Some((Err(error), None)),
+        None => Some((Err(io::Error::other("the answer ended early")), None)),
+    }
+}
+
 /// Returns the response of a reply, whose pieces come from `pieces`.
 fn respond(reply: Reply, pieces: Option<mpsc::Receiver<Piece>>) -> Response {
     let answer = reply.answer;
@@ -109,9 +131,7 @@ fn respond(reply: Reply, pieces: Option<mpsc::Receiver<Piece>>) -> Response {
     let body = match (answer.body, pieces) {
         (grove::Body::Bytes(bytes), _) => Body::from(bytes),
         (grove::Body::Pieces(_), Some(receive)) => {
-            Body::from_stream(futures_util::stream::unfold(receive, |mut receive| async move {
-                receive.recv().await.map(|piece| (piece.map(bytes::Bytes::from), receive))
-            }))
+            Body::from_stream(futures_util::stream::unfold(Some(receive), next_part))
         }
         (grove::Body::Pieces(_), None) => Body::empty(),
     };
