@@ -75,9 +75,9 @@ impl Row {
     fn json(&self) -> Value {
         let numbers = |usage: Usage| json!({ "rounds": usage.rounds, "requests": usage.requests, "bytes": usage.bytes });
         let mut row = numbers(self.now);
-        row["read"] = json!(self.name);
-        if let Some(repacked) = self.repacked {
-            row["repacked"] = numbers(repacked);
+        if let Value::Object(row) = &mut row {
+            row.insert("read".to_owned(), json!(self.name));
+            row.extend(self.repacked.map(|usage| ("repacked".to_owned(), numbers(usage))));
         }
         row
     }
