@@ -8,6 +8,7 @@ mod browse;
 mod cat;
 mod change;
 mod check;
+mod cloud_layout;
 mod compare;
 mod dates;
 mod demo;

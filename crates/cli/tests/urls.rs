@@ -100,7 +100,7 @@ fn objects_are_changed_by_commands() {
         run
     };
     run(&["cp", "weather_station.h5", url]);
-    assert!(with_store(&server).run(&["cp", "weather_station.h5", url]).error().contains("exists already"));
+    assert!(with_store(&server).run(["cp", "weather_station.h5", url]).error().contains("exists already"));
     run(&["cp", "--replace", "weather_station.h5", url]);
     run(&["attr", "set", url, "/", "note", "new"]);
     assert!(run(&["attr", "get", url, "/", "note"]).printed().contains("new"));
@@ -108,7 +108,7 @@ fn objects_are_changed_by_commands() {
     assert_eq!(run(&["diff", "weather_station.h5", url, "series/temperature", "copy"]).code(), 0);
     // A failed command changes nothing.
     let before = server.get("bucket/run/a.h5").unwrap();
-    assert_ne!(with_store(&server).run(&["rm", url, "copy", "nothing"]).code(), 0);
+    assert_ne!(with_store(&server).run(["rm", url, "copy", "nothing"]).code(), 0);
     assert_eq!(server.get("bucket/run/a.h5").unwrap(), before);
     run(&["mkdir", "s3://bucket/run/new.h5", "group"]);
     assert!(run(&["ls", "s3://bucket/run/new.h5"]).printed().contains("group"));

@@ -274,7 +274,6 @@ impl AsyncDataset {
 
 #[cfg(test)]
 mod tests {
-    use std::future::Future as _;
     use std::pin::pin;
     use std::task::{Context, Poll, Waker};
     use std::time::Duration;

@@ -164,7 +164,8 @@ impl Fetcher {
         self.runtime.wait(future).map_err(|error| io_error(self.remote.name(), error))?
     }
 
-    /// Starts requests. An error is not reported: the read that needs the bytes repeats the request.
+    /// Starts requests. An error is not reported: the read that needs the bytes repeats the
+    /// request.
     fn start_flights(self: &Arc<Self>, flights: Vec<Flight>, keep: Keep) {
         if !self.runtime.is_of_this_process() {
             return;

@@ -179,7 +179,8 @@ impl<F: FnMut()> std::io::Read for Interrupted<'_, F> {
         }
         let limit = if self.at < PAUSE { PAUSE } else { self.bytes.len() };
         let count = buffer.len().min(limit - self.at);
-        buffer[..count].copy_from_slice(&self.bytes[self.at..self.at + count]);
+        let bytes = self.bytes.get(self.at..self.at + count).unwrap();
+        buffer.get_mut(..count).unwrap().copy_from_slice(bytes);
         self.at += count;
         Ok(count)
     }

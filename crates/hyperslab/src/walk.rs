@@ -90,8 +90,10 @@ impl Walk {
         let store = &self.file.root().file().container.store;
         loop {
             let next = self.unvisited.pop_front()?;
-            // Saturates at 0: objects are counted only if reads have to wait for bytes.
-            self.fetched = self.fetched.saturating_sub(1);
+            // Objects are counted only if reads have to wait for bytes.
+            if self.fetched > 0 {
+                self.fetched -= 1;
+            }
             if !next.handle.as_ref().is_ok_and(|handle| store.is_unlinked(handle.address())) {
                 return Some(next);
             }

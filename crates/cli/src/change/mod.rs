@@ -22,7 +22,7 @@ pub(crate) use whole::create_whole;
 /// store.
 pub(crate) enum Changing {
     Local(File),
-    Draft(Draft),
+    Draft(Box<Draft>),
 }
 
 impl Deref for Changing {
@@ -39,7 +39,7 @@ impl Deref for Changing {
 /// Opens the HDF5 file of a command for changes. An object of a store is copied to a local file.
 pub(crate) fn open(path: &Path) -> Result<Changing> {
     if let Some(url) = remote::url(path) {
-        return remote::draft(url, false).map(Changing::Draft);
+        return remote::draft(url, false).map(Box::new).map(Changing::Draft);
     }
     let options = OpenOptions::new().write(true);
     let file = options.open(path).with_context(|| format!("cannot open `{}`", path.display()))?;
@@ -50,7 +50,7 @@ pub(crate) fn open(path: &Path) -> Result<Changing> {
 /// Opens a file for changes. Creates the file if it does not exist.
 pub(crate) fn open_or_create(path: &Path) -> Result<Changing> {
     if let Some(url) = remote::url(path) {
-        return remote::draft(url, true).map(Changing::Draft);
+        return remote::draft(url, true).map(Box::new).map(Changing::Draft);
     }
     if path.exists() {
         return open(path);

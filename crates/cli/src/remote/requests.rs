@@ -10,8 +10,9 @@ use hyperslab_cloud::{CloudDriver, CloudOptions, Usage};
 use serde_json::{Value, json};
 
 use super::{shown, url};
+use crate::cloud_layout::{cloud_bounds, cloud_space};
+use crate::interrupted::new_file_for;
 use crate::output;
-use crate::repack::{cloud_bounds, cloud_space, new_file};
 
 /// The largest number of datasets that are measured one by one.
 const MAX_DATASETS: usize = 20;
@@ -37,7 +38,7 @@ pub(crate) fn print_requests(path: &Path, as_json: bool, repacked: bool) -> Resu
     let mut rows = measure(&url)?;
     if repacked {
         let source = CloudOptions::new().open(&url)?;
-        let made = new_file(&std::env::temp_dir().join("object"))?;
+        let made = new_file_for(&std::env::temp_dir().join("object"), ".h5")?;
         let space = cloud_space(source.info().length, source.info().user_block);
         let work = Repack::new().libver(cloud_bounds()?).file_space(space);
         work.run(&source, made.path()).with_context(|| format!("`{}`", shown(path)))?;
@@ -74,9 +75,9 @@ impl Row {
     fn json(&self) -> Value {
         let numbers = |usage: Usage| json!({ "rounds": usage.rounds, "requests": usage.requests, "bytes": usage.bytes });
         let mut row = numbers(self.now);
-        row["read"] = json!(self.name);
-        if let Some(repacked) = self.repacked {
-            row["repacked"] = numbers(repacked);
+        if let Value::Object(row) = &mut row {
+            row.insert("read".to_owned(), json!(self.name));
+            row.extend(self.repacked.map(|usage| ("repacked".to_owned(), numbers(usage))));
         }
         row
     }

@@ -257,8 +257,7 @@ impl Shared {
         }
         if matches!(request.method.as_str(), "PUT" | "POST" | "DELETE") {
             drop(state);
-            let answer = self.write(request);
-            return stream.write_all(answer.as_bytes()).map(|()| true);
+            return stream.write_all(self.write(request).as_bytes()).map(|()| true);
         }
         let Some((bytes, version)) = state.objects.get(&request.path).cloned() else {
             return status("404 Not Found");
