@@ -16,9 +16,6 @@ use crate::{fill, texts};
 /// The largest number of objects without references that an error names.
 const MAX_NAMED: usize = 10;
 
-/// The datasets of a group, and its groups with their paths.
-type Members = (Vec<Named>, Vec<(String, Group)>);
-
 /// An export that runs.
 pub(crate) struct Walk<'a> {
     file: File,
