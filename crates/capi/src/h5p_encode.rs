@@ -138,7 +138,8 @@ pub fn decode_file_access(bytes: &mut Stream) -> Outcome<PropertyList> {
 }
 
 /// Decodes a property list from the caller's bytes. If `only` is given, the list must have this
-/// class. A list inside of a list then ends the nesting, because file access lists contain no lists.
+/// class. A list inside of a list then ends the nesting, because file access lists contain no
+/// lists.
 fn decode(bytes: &mut Stream, only: Option<LibraryClass>) -> Outcome<PropertyList> {
     let bad = |text: &'static str| Failure::new(codes::PLIST, codes::BADVALUE, text);
     if take_byte(bytes)? != VERSION {
