@@ -217,7 +217,7 @@ class AsyncDataset:
             raise TypeError("a scalar dataset has no blocks")
         row = max(1, self.dtype.itemsize * self._dataset.size // max(1, self.shape[0]))
         chunk = self.chunks[0] if self.chunks else 1
-        return max(chunk, nbytes // row // chunk * chunk)
+        return int(max(chunk, nbytes // row // chunk * chunk))
 
     def __repr__(self) -> str:
         return f"<AsyncDataset {self.name!r}: shape {self.shape}, type {self.dtype}>"

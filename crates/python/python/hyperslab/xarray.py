@@ -163,7 +163,7 @@ class HyperslabBackendEntrypoint(BackendEntrypoint):
         decode_vlen_strings: bool = True, storage_options: Mapping[str, Any] | None = None,
     ) -> XarrayDataset:  # fmt: skip
         """Open a group of a file as a dataset of xarray. ``storage_options`` are settings of the store of a URL."""
-        remote = {"storage_options": tuple(storage_options.items())} if storage_options else {}
+        remote: dict[str, Any] = {"storage_options": tuple(storage_options.items())} if storage_options else {}
         store = HyperslabStore.open(
             _source_of(filename_or_obj), group=group, phony_dims=phony_dims, decode_vlen_strings=decode_vlen_strings, **remote
         )
