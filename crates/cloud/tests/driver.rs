@@ -323,7 +323,10 @@ fn a_walk_fetches_metadata_level_by_level() {
     // A failure in advance is the failure of the read after it, and is not kept.
     let (file, _) = quick().retries(0).open_with_driver(&server.url("a.bin")).unwrap();
     server.fail(0, 1000, Fault::Status(403));
-    assert!(file.walk().any(|visited| visited.object.is_err()));
+    let fails = |visited: hyperslab::Visited| {
+        visited.object.is_err() || visited.links.is_some_and(|links| links.is_err())
+    };
+    assert!(file.walk().any(fails));
     server.reset();
     list(&file);
 }
