@@ -77,13 +77,17 @@ fn help(folder: &Path, arguments: &[&str]) -> String {
     without_styles(&text)
 }
 
-/// Returns all commands of the command line, including the tools.
+/// Commands that run until they are stopped. Their tests are in `tests/serve.rs`.
+const ENDLESS: [&str; 2] = ["serve", "view"];
+
+/// Returns all commands of the command line that end, including the tools.
 fn commands(folder: &Path) -> Vec<String> {
     let help = help(folder, &["--help"]);
     let listed = help.lines().skip_while(|line| !line.starts_with("Look:")).skip(1);
     let names = listed.take_while(|line| !line.starts_with("Options:"));
     let names = names.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
-    names.filter_map(|line| line.split_whitespace().next()).map(String::from).collect()
+    let names = names.filter_map(|line| line.split_whitespace().next());
+    names.filter(|name| !ENDLESS.contains(name)).map(String::from).collect()
 }
 
 /// Returns the options at the start of lines in a command's help, without their values.
