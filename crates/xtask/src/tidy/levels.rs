@@ -101,7 +101,7 @@ mod tests {
             assert_eq!(words(cells[3]), words(&allowed.join(" ")), "{folder}");
             rows += 1;
         }
-        assert_eq!(rows, 15);
+        assert_eq!(rows, 17);
     }
 
     #[test]
