@@ -59,6 +59,8 @@ const KINDS: &[(u8, LibraryClass, hid_t)] = {
 /// The name of the property that states whether a dataset creation list has the default allocation
 /// time. The time itself is a part of the encoded fill value.
 const ALLOCATION_STATE: &str = "alloc_time_state";
+/// The name of the property that states the number of indexes of shared messages.
+const INDEX_COUNT: &str = "num_shmsg_indexes";
 /// The width of the allocation time state in bytes.
 const STATE_BYTES: u8 = 4;
 /// Properties of this library that libhdf5 does not encode.
@@ -151,7 +153,7 @@ fn decode(bytes: &mut Stream, only: Option<LibraryClass>) -> Outcome<PropertyLis
         return Err(bad("an encoded list contains a list of another class"));
     }
     let list = PropertyList::create(crate::h5p::find_class(class.2)?)?;
-    let mut default_time = false;
+    let (mut default_time, mut indexes) = (false, None);
     loop {
         let name = take_text(bytes)?;
         if name.is_empty() {
@@ -165,6 +167,9 @@ fn decode(bytes: &mut Stream, only: Option<LibraryClass>) -> Outcome<PropertyLis
         let mut settings = list.settings.write();
         if let Some(property) = encoding::all().find(|property| property.name.as_bytes() == name) {
             (property.decode)(&mut settings, bytes)?;
+            if let (INDEX_COUNT, Settings::FileCreate(file)) = (property.name, &*settings) {
+                indexes = Some(file.shared_indexes.len());
+            }
             continue;
         }
         let known = names::find(class.1, &name).ok_or_else(|| bad("unknown property"))?;
@@ -172,6 +177,10 @@ fn decode(bytes: &mut Stream, only: Option<LibraryClass>) -> Outcome<PropertyLis
     }
     if let (true, Settings::DatasetCreate(dataset)) = (default_time, &mut *list.settings.write()) {
         dataset.allocation_time = None;
+    }
+    // The parts of the indexes always come for eight indexes, before or after their number.
+    if let (Some(indexes), Settings::FileCreate(file)) = (indexes, &mut *list.settings.write()) {
+        file.shared_indexes.truncate(indexes);
     }
     Ok(list)
 }
@@ -324,6 +333,18 @@ mod tests {
                 b"object header flags\0\x0c",
             ],
         );
+    }
+
+    #[test]
+    fn the_number_of_indexes_may_come_before_their_parts() {
+        crate::init::start();
+        let mut bytes = b"\0\x03num_shmsg_indexes\0\x04\x01\0\0\0shmsg_message_types\0\x04".to_vec();
+        bytes.extend([2, 0, 0, 0]);
+        bytes.extend([0; 28]);
+        bytes.push(0);
+        let decoded = decode(&mut Data::of(bytes.as_ptr().cast()).stream(MAX_BYTES).unwrap(), None).unwrap();
+        let Settings::FileCreate(decoded) = &*decoded.settings.read() else { panic!("another class") };
+        assert_eq!(decoded.shared_indexes, [(2, 250)]);
     }
 
     #[test]

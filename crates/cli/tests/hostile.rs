@@ -77,7 +77,7 @@ fn help(folder: &Path, arguments: &[&str]) -> String {
     without_styles(&text)
 }
 
-/// Commands that run until they are stopped. Their tests are in `tests/serve.rs`.
+/// Commands that run until they are stopped.
 const ENDLESS: [&str; 2] = ["serve", "view"];
 
 /// Returns all commands of the command line that end, including the tools.

@@ -372,8 +372,7 @@ fn encode_indexes(settings: &Settings, bytes: &mut Vec<u8>, _: SelectionFormat) 
     Ok(true)
 }
 
-/// Reads the number of indexes of shared messages. The encodings of libhdf5 and of this library
-/// state the number after the parts of the indexes.
+/// Reads the number of indexes of shared messages. The parts of the indexes may come later.
 fn decode_indexes(settings: &mut Settings, stream: &mut Stream) -> Outcome<()> {
     expect_width(stream, UINT_BYTES)?;
     let count = take_u32(stream)? as usize;
