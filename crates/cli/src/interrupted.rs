@@ -33,6 +33,7 @@ pub(crate) fn new_file_for(to: &Path, suffix: &str) -> Result<NamedTempFile> {
 }
 
 /// Removes a file that the command is writing on SIGINT, SIGTERM and SIGHUP.
+#[cfg(feature = "cloud")]
 pub(crate) fn remove_on_interruption(path: &Path) {
     watch();
     WRITTEN.lock().unwrap_or_else(PoisonError::into_inner).push(path.to_owned());

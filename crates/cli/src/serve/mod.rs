@@ -22,7 +22,6 @@ use present as build;
                   know. /api answers as h5grove does, so that H5Web and jupyterlab-h5web work; /files/NAME has the \
                   bytes of a file, with ranges."
 )]
-#[cfg_attr(not(feature = "serve"), expect(dead_code, reason = "only a build with a server uses them"))]
 pub(crate) struct ServeArguments {
     /// Files and folders with HDF5 files
     #[arg(required = true)]
@@ -36,7 +35,6 @@ pub(crate) struct ServeArguments {
 
 /// The arguments of `view`.
 #[derive(Debug, clap::Args)]
-#[cfg_attr(not(feature = "serve"), expect(dead_code, reason = "only a build with a server uses them"))]
 pub(crate) struct ViewArguments {
     /// The file
     file: PathBuf,
@@ -49,7 +47,6 @@ pub(crate) struct ViewArguments {
 
 /// The arguments of a server.
 #[derive(Debug, clap::Args)]
-#[cfg_attr(not(feature = "serve"), expect(dead_code, reason = "only a build with a server uses them"))]
 struct ServerArguments {
     /// Address to which the server is bound; other machines reach it only if it is given
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
