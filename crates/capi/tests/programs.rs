@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use tempfile::TempDir;
+
 /// Returns the folder of the shared library that was built with this test, or `None` if the build
 /// made none. The folder above may hold an older library.
 fn library() -> Option<PathBuf> {
@@ -41,26 +43,46 @@ fn compiled(name: &str, folder: &Path) -> Option<PathBuf> {
     }
 }
 
+/// A program that has ended successfully: its folder and its output.
+struct Ended {
+    folder: TempDir,
+    output: String,
+}
+
+/// Compiles a program and runs it in a folder of its own, with an argument. Returns `None` with a
+/// message if the machine has no C compiler.
+fn run(source: &str, argument: Option<&str>) -> Option<Ended> {
+    let folder = tempfile::tempdir().unwrap();
+    let program = compiled(source, folder.path())?;
+    let mut command = Command::new(program);
+    command.args(argument).current_dir(folder.path()).env("LD_LIBRARY_PATH", folder.path());
+    for variable in ["HDF5_USE_FILE_LOCKING", "HDF5_EXTFILE_PREFIX", "HDF5_VDS_PREFIX"] {
+        command.env_remove(variable);
+    }
+    let ended = command.output().unwrap();
+    let output = String::from_utf8_lossy(&ended.stdout).into_owned();
+    let errors = String::from_utf8_lossy(&ended.stderr);
+    assert!(ended.status.success(), "{source}: {}: {output}{errors}", ended.status);
+    Some(Ended { folder, output })
+}
+
+/// Runs a program, and checks that it states its success.
+fn passes(source: &str) {
+    let Some(ended) = run(source, None) else { return };
+    assert_eq!(ended.output.lines().last(), Some("all parts passed"), "{source}: {}", ended.output);
+}
+
 #[test]
 fn functions_work_at_the_exit_of_a_program() {
-    let folder = tempfile::tempdir().unwrap();
-    let Some(program) = compiled("at_exit.c", folder.path()) else { return };
-    let file = folder.path().join("at_exit.h5");
-    let output = Command::new(program).arg(&file).env("LD_LIBRARY_PATH", folder.path()).output().unwrap();
-    assert!(output.status.success(), "{}: {}", output.status, String::from_utf8_lossy(&output.stderr));
-    let file = hyperslab::File::open(&file).unwrap();
+    let Some(ended) = run("at_exit.c", Some("at_exit.h5")) else { return };
+    let file = hyperslab::File::open(ended.folder.path().join("at_exit.h5")).unwrap();
     assert_eq!(file.dataset("x").unwrap().read_scalar::<i32>(..).unwrap(), 7);
 }
 
 #[test]
 fn a_program_of_the_first_interface_creates_writes_reads_and_extends_datasets() {
-    let folder = tempfile::tempdir().unwrap();
-    let Some(program) = compiled("datasets.c", folder.path()) else { return };
-    let file = folder.path().join("datasets.h5");
-    let output = Command::new(program).arg(&file).env("LD_LIBRARY_PATH", folder.path()).output().unwrap();
-    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success(), "{out}{err}");
-    let lines: Vec<&str> = out.lines().collect();
+    let Some(ended) = run("datasets.c", Some("datasets.h5")) else { return };
+    let lines: Vec<&str> = ended.output.lines().collect();
     assert_eq!(
         lines[..4],
         [
@@ -70,34 +92,24 @@ fn a_program_of_the_first_interface_creates_writes_reads_and_extends_datasets() 
             "extended to 2 by 7",
         ]
     );
-    assert!(lines[4].contains("missing"), "{out}");
+    assert!(lines[4].contains("missing"), "{}", ended.output);
     // The file is a file of hyperslab, too.
-    let file = hyperslab::File::open(file).unwrap();
+    let file = hyperslab::File::open(ended.folder.path().join("datasets.h5")).unwrap();
     assert_eq!(file.dataset("plain").unwrap().read_raw::<i32>(..).unwrap()[55], 56);
     assert_eq!(file.dataset("growing").unwrap().shape(), [2, 7]);
 }
 
 #[test]
 fn files_that_are_open_together_or_empty_behave_as_clients_expect() {
-    let folder = tempfile::tempdir().unwrap();
-    let Some(program) = compiled("views.c", folder.path()) else { return };
-    let mut command = Command::new(program);
-    command.current_dir(folder.path()).env("LD_LIBRARY_PATH", folder.path());
-    let output = command.output().unwrap();
-    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success() && out == "done\n", "{out}{err}");
+    let Some(ended) = run("views.c", None) else { return };
+    assert_eq!(ended.output, "done\n");
 }
 
 #[test]
 fn transforms_old_formats_and_sizes_of_indexes() {
-    let folder = tempfile::tempdir().unwrap();
-    let Some(program) = compiled("formats.c", folder.path()) else { return };
-    let mut command = Command::new(program);
-    command.current_dir(folder.path()).env("LD_LIBRARY_PATH", folder.path());
-    let output = command.output().unwrap();
-    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success() && out == "done\n", "{out}{err}");
-    let file = hyperslab::File::open(folder.path().join("old.h5")).unwrap();
+    let Some(ended) = run("formats.c", None) else { return };
+    assert_eq!(ended.output, "done\n");
+    let file = hyperslab::File::open(ended.folder.path().join("old.h5")).unwrap();
     assert_eq!(file.info().superblock_version, 2);
     let mut expected: Vec<i32> = (0..100).collect();
     expected[99] = 1000;
@@ -106,26 +118,7 @@ fn transforms_old_formats_and_sizes_of_indexes() {
 
 #[test]
 fn a_program_chooses_folders_views_and_memory_in_access_lists() {
-    let folder = tempfile::tempdir().unwrap();
-    let Some(program) = compiled("access.c", folder.path()) else { return };
-    let mut command = Command::new(program);
-    command.current_dir(folder.path()).env("LD_LIBRARY_PATH", folder.path());
-    let output = command.env_remove("HDF5_EXTFILE_PREFIX").env_remove("HDF5_VDS_PREFIX").output().unwrap();
-    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success(), "{out}{err}");
-    assert_eq!(out.trim(), "all parts passed");
-}
-
-/// Runs a program in a folder of its own, and checks that it states its success.
-fn passes(source: &str) {
-    let folder = tempfile::tempdir().unwrap();
-    let Some(program) = compiled(source, folder.path()) else { return };
-    let mut command = Command::new(program);
-    command.current_dir(folder.path()).env("LD_LIBRARY_PATH", folder.path());
-    let output = command.env_remove("HDF5_USE_FILE_LOCKING").output().unwrap();
-    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success(), "{out}{err}");
-    assert_eq!(out.lines().last(), Some("all parts passed"), "{out}{err}");
+    passes("access.c");
 }
 
 #[test]

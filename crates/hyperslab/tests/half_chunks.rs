@@ -185,3 +185,42 @@ fn a_failed_eviction_of_writers_loses_no_dirty_chunk() {
         assert_eq!(sum, 7 * 8 * 1024, "{}", dataset.name());
     }
 }
+
+/// The last chunk of a growing dataset stays in memory until the dataset has grown beyond it.
+#[test]
+fn the_last_chunk_of_a_growing_dataset_is_encoded_once() {
+    let whole = |rows: u64| vec![7; usize::try_from(rows).unwrap() * 1024];
+    for (step, append) in [(1_u64, false), (5, false), (16, false), (5, true), (24, true)] {
+        let count = usize::try_from(step).unwrap();
+        let (file, dataset, filter) = dataset(FileOptions::new(), 0);
+        for rows in (0..240).step_by(count) {
+            if append {
+                let added = ndarray::Array2::from_shape_vec((count, 1024), whole(step));
+                dataset.append(0, &added.unwrap()).unwrap();
+            } else {
+                dataset.resize(&[rows + step, 1024]).unwrap();
+                write(&dataset, rows, step, 7);
+            }
+        }
+        file.flush().unwrap();
+        assert_eq!(filter.encoded.load(Ordering::Relaxed), 15, "{step} {append}");
+        assert_eq!(dataset.read_raw::<i32>(..).unwrap(), whole(240));
+        // A program that replaces all elements does not read the chunks.
+        dataset.resize(&[248, 1024]).unwrap();
+        dataset.write(.., &ndarray::Array2::from_elem((248, 1024), 8)).unwrap();
+        file.flush().unwrap();
+        assert_eq!(filter.encoded.load(Ordering::Relaxed), 31, "{step} {append}");
+        assert!(dataset.read_raw::<i32>(..).unwrap().iter().all(|value| *value == 8));
+    }
+    // The chunks at the edge of a dataset that cannot grow are complete.
+    let filter = Arc::new(Counting::default());
+    let mut filters = Registry::default();
+    filters.register(Arc::clone(&filter) as _);
+    let file = FileOptions::new().filters(filters).create_in_memory().unwrap();
+    let fixed = file.new_dataset("d").of::<i32>().shape(&[20, 1024]).chunks(&[16, 1024]);
+    let fixed = fixed.filter(FilterSpec::custom(NUMBER, 0, [], None)).create().unwrap();
+    fixed.write(s![16..18, ..], &ndarray::Array2::from_elem((2, 1024), 1)).unwrap();
+    assert_eq!(filter.encoded.load(Ordering::Relaxed), 0);
+    fixed.write(s![16..20, ..], &ndarray::Array2::from_elem((4, 1024), 1)).unwrap();
+    assert_eq!(filter.encoded.load(Ordering::Relaxed), 1);
+}

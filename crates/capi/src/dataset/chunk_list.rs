@@ -56,12 +56,21 @@ pub fn write(handle: &DatasetHandle) -> Outcome<()> {
     if *shared.flags.read() & H5F_ACC_RDWR == 0 {
         return Ok(());
     }
-    let generation = shared.file.generation();
+    let mut generation = shared.file.generation();
     if generation.is_some() && *shared.written.lock() == generation {
         return Ok(());
     }
-    shared.file.flush()?;
-    *shared.written.lock() = shared.file.generation();
+    // The flush of dirty data changes the generation, and so does another thread. A flush without
+    // a change of the generation has left nothing to write.
+    for _ in 0..2 {
+        shared.file.flush()?;
+        let after = shared.file.generation();
+        if after == generation {
+            *shared.written.lock() = generation;
+            break;
+        }
+        generation = after;
+    }
     Ok(())
 }
 

@@ -104,7 +104,7 @@ impl NewDataset {
                     builder
                 }
             }
-            LayoutChoice::Virtual => builder.virtual_sources(&mappings(&create.mappings)?),
+            LayoutChoice::Virtual => builder.virtual_sources(&mappings(&create.mappings)),
             LayoutChoice::Structured => return self.structured(builder, extent),
         };
         if create.layout != LayoutChoice::Chunked && !create.filters.is_empty() {
@@ -266,23 +266,15 @@ fn spec(filter: &FilterEntry) -> Outcome<FilterSpec> {
 }
 
 /// Converts the mappings of a new virtual dataset from a property list to the form of hyperslab.
-fn mappings(choices: &[MappingChoice]) -> Outcome<Vec<VirtualMapping>> {
-    let mapping = |choice: &MappingChoice| {
-        Ok(VirtualMapping {
-            file: choice.file.clone(),
-            dataset: choice.dataset.clone(),
-            selection: explicit(&choice.space)?,
-            source_selection: choice.source.1.clone(),
-        })
+/// The dataspaces lose their dimensions, because the virtual dataset and the sources have their own.
+fn mappings(choices: &[MappingChoice]) -> Vec<VirtualMapping> {
+    let mapping = |choice: &MappingChoice| VirtualMapping {
+        file: choice.file.clone(),
+        dataset: choice.dataset.clone(),
+        selection: choice.space.1.clone(),
+        source_selection: choice.source.1.clone(),
     };
     choices.iter().map(mapping).collect()
-}
-
-/// Returns the selection in the virtual dataset that a new mapping stores explicitly. It is the
-/// selection from the property list, without the dimensions.
-fn explicit((extent, selection): &(Dataspace, hyperslab::Selection)) -> Outcome<hyperslab::Selection> {
-    let _ = extent;
-    Ok(selection.clone())
 }
 
 /// Returns a dataset handle of the C interface with the given location and access properties.

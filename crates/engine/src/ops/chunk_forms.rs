@@ -61,6 +61,7 @@ pub(super) fn chunked_source(
     let source = ChunkedSource {
         owner,
         grid,
+        max_dims: description.dataspace.max_dims(),
         element_size,
         chunk_bytes,
         index: None,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hyperslab_dataspace::ChunkGrid;
+use hyperslab_dataspace::{ChunkGrid, MaxDims};
 use hyperslab_filter::{ChunkTarget, FilterError, Pipeline, Scratch};
 use hyperslab_format::codec::Address;
 
@@ -20,6 +20,8 @@ pub struct ChunkedSource {
     pub owner: Address,
     /// The division of the dataset into chunks.
     pub grid: ChunkGrid,
+    /// The maximum sizes of the dimensions; `None` for an unlimited dimension.
+    pub max_dims: MaxDims,
     /// The number of bytes of an element.
     pub element_size: usize,
     /// The number of bytes of a decoded chunk.
@@ -35,6 +37,33 @@ pub struct ChunkedSource {
 }
 
 impl ChunkedSource {
+    /// Returns the number of elements that a chunk has when each dimension of the dataset has its
+    /// maximum size.
+    ///
+    /// # Errors
+    /// Returns [`Error::Dataspace`] if the dataset has no such chunk.
+    pub(in crate::data) fn final_elements(&self, scaled: &[u64]) -> Result<u64> {
+        let region = self.grid.region(scaled)?;
+        let lengths = region.start.iter().zip(self.grid.chunk()).zip(&self.max_dims);
+        let lengths = lengths.map(|((start, length), max)| match max {
+            // A damaged file can state a maximum below the size. The chunk then ends at its start.
+            Some(max) => max.saturating_sub(*start).min(*length),
+            None => *length,
+        });
+        let elements = lengths.fold(1_u64, u64::saturating_mul); // Never more than a chunk has.
+        Ok(elements.max(region.element_count()?))
+    }
+
+    /// Returns whether a chunk gets further elements when the dataset grows. Such a chunk is not
+    /// complete although all its elements are written, so that it stays in memory for the next
+    /// elements.
+    ///
+    /// # Errors
+    /// Returns [`Error::Dataspace`] if the dataset has no such chunk.
+    pub(in crate::data) fn may_grow(&self, scaled: &[u64]) -> Result<bool> {
+        Ok(self.final_elements(scaled)? > self.grid.region(scaled)?.element_count()?)
+    }
+
     /// Returns the decoded elements of a chunk, including elements outside the shape of the
     /// dataset.
     pub fn chunk(&self, store: &Store, scaled: &[u64], location: &ChunkLocation) -> Result<Vec<u8>> {

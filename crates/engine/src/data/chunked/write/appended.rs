@@ -46,8 +46,10 @@ impl Appended {
         from.check(selected.element_count())?;
         let (mut whole, mut others) = (Vec::new(), Vec::new());
         for scaled in selected.chunks(&after.grid)? {
-            let encoded =
-                !after.is_stored_plainly(&scaled)? && selected.covers(&scaled) && !from.is_partial();
+            let encoded = selected.covers(&scaled)
+                && !from.is_partial()
+                && !after.is_stored_plainly(&scaled)?
+                && !after.may_grow(&scaled)?;
             if encoded { &mut whole } else { &mut others }.push(scaled);
             if whole.len() * after.chunk_bytes > MAX_APPENDED_BYTES {
                 return Ok(None);

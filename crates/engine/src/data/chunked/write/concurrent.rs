@@ -260,6 +260,11 @@ impl<A: ChunkAccess> Drop for FetchedChunks<'_, A> {
 }
 
 impl<A: ChunkAccess> Batch<'_, A> {
+    /// Returns whether the write replaces all elements of a chunk.
+    fn replaces(&self, scaled: &[u64]) -> bool {
+        self.selected.covers(scaled) && !self.from.is_partial()
+    }
+
     /// Writes the chunks of one batch of a concurrent write. Returns false, possibly before all
     /// chunks are written, if the shape of the dataset has changed since the start of the write.
     fn write(&self, chunks: Vec<Dims>) -> Result<bool> {
@@ -267,7 +272,7 @@ impl<A: ChunkAccess> Batch<'_, A> {
         for scaled in chunks {
             if self.source.is_stored_plainly(&scaled)? {
                 plain.push(scaled);
-            } else if self.selected.covers(&scaled) && !self.from.is_partial() {
+            } else if self.replaces(&scaled) && !self.source.may_grow(&scaled)? {
                 whole.push(BatchJob::Whole(scaled));
             } else {
                 parts.push(scaled);
@@ -346,7 +351,7 @@ impl<A: ChunkAccess> Batch<'_, A> {
             if let Some(chunk) = dirty.get_mut(scaled, written) {
                 self.selected.put(self.source, scaled, self.from, chunk, &mut rows)?;
             } else if let Some(chunk) = fetched.ready.remove(scaled) {
-                let elements = self.source.grid.region(scaled)?.element_count()?;
+                let elements = self.source.final_elements(scaled)?;
                 dirty.insert_partial(scaled.clone(), chunk, elements, written);
             }
         }
@@ -370,7 +375,8 @@ impl<A: ChunkAccess> Batch<'_, A> {
                 }
                 let mut locations = Vec::new();
                 for scaled in chunks {
-                    let location = if table.is_empty() { None } else { table.get(store, &scaled)? };
+                    let unknown = table.is_empty() || self.replaces(&scaled);
+                    let location = if unknown { None } else { table.get(store, &scaled)? };
                     fetched.watched.insert(scaled.clone(), writer.dirty.fetch(&scaled));
                     locations.push((scaled, location));
                 }

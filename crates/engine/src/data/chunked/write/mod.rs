@@ -77,6 +77,8 @@ struct ChunkJob {
     known: Option<Vec<u8>>,
     /// True if the write replaces all elements.
     whole: bool,
+    /// True if the chunk stays in memory after the write.
+    stays: bool,
 }
 
 impl ChunkWriter {
@@ -323,7 +325,10 @@ impl ChunkWriter {
                     parts.push(scaled);
                 }
                 None if plain => new_plain.push(scaled),
-                _ => filtered.push(ChunkJob { scaled, before, known, whole }),
+                _ => {
+                    let stays = !whole || self.source.may_grow(&scaled)?;
+                    filtered.push(ChunkJob { scaled, before, known, whole, stays });
+                }
             }
         }
         store::new_plain(&self.source, writing, selected, &new_plain, from)?;
@@ -339,7 +344,7 @@ impl ChunkWriter {
     }
 
     /// Writes the selected elements of filtered chunks from the write source. Encodes complete
-    /// chunks immediately; partly written chunks become dirty.
+    /// chunks immediately; partly written chunks and chunks that may grow become dirty.
     fn write_filtered(
         &mut self,
         writing: &mut ChunkWriting<'_, '_>,
@@ -354,7 +359,7 @@ impl ChunkWriter {
         let work = |rows: &mut RowBuffers, mut job: ChunkJob| {
             let mut chunk = job.elements(source, store, cache)?;
             selected.put(source, &job.scaled, from, &mut chunk, rows)?;
-            if !job.whole {
+            if job.stays {
                 return Ok(FilteredChunk::Dirty(job.scaled, chunk));
             }
             let (bytes, mask) = encode(source, store, &job.scaled, chunk)?;

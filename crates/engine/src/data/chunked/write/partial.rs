@@ -62,7 +62,7 @@ impl ChunkWriter {
         let mut chunk = self.dirty.memory(self.source.chunk_bytes);
         self.source.fill.write(&mut chunk);
         selected.put(&self.source, &scaled, from, &mut chunk, rows)?;
-        let elements = self.source.grid.region(&scaled)?.element_count()?;
+        let elements = self.source.final_elements(&scaled)?;
         let written = selected.count_in(&scaled);
         self.dirty.insert_partial(scaled, chunk, elements, written);
         Ok(())

@@ -181,6 +181,7 @@ fn run(steps: Vec<Step>, filtered: bool, edges_unfiltered: bool, fill: u8) {
     let source = ChunkedSource {
         owner: Address::new(96),
         grid: ChunkGrid::new(&[3, 4], &[7, 9]).unwrap(),
+        max_dims: [None, Some(100)].into_iter().collect(),
         element_size: 2,
         chunk_bytes: 24,
         index: Some(Arc::new(shared)),

@@ -61,6 +61,7 @@ impl Model {
         let source = ChunkedSource {
             owner: Address::new(96),
             grid: ChunkGrid::new(&[CHUNK_ELEMENTS], &[DATASET_ELEMENTS]).unwrap(),
+            max_dims: [Some(DATASET_ELEMENTS)].into_iter().collect(),
             element_size: 1,
             chunk_bytes: usize::try_from(CHUNK_ELEMENTS).unwrap(),
             index: Some(std::sync::Arc::new(table.clone())),
