@@ -24,3 +24,59 @@ pub(crate) fn encode(id: FilterId, input: &[u8], output: &mut Vec<u8>) -> Result
     output.truncate(start + length);
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Returns the elements of a block, or `None` for an invalid block, from the decoder without
+    /// unsafe code.
+    fn referee(input: &[u8], length: usize) -> Option<Vec<u8>> {
+        let mut output = vec![0; length];
+        let got = lz4_flex_safe::block::decompress_into(input, &mut output).ok()?;
+        (got == length).then_some(output)
+    }
+
+    fn decoded(input: &[u8], length: usize) -> Option<Vec<u8>> {
+        // The decoder may not write outside of the output.
+        let mut memory = vec![0xa5; length + 128];
+        let outcome = decode(FilterId::LZ4, input, &mut memory[64..64 + length]);
+        assert!(memory[..64].iter().chain(&memory[64 + length..]).all(|byte| *byte == 0xa5));
+        outcome.ok().map(|()| memory[64..64 + length].to_vec())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        #[test]
+        fn damaged_blocks_are_decoded_as_by_safe_code(
+            pieces in prop::collection::vec((any::<u8>(), 1..60_usize, any::<bool>()), 0..40),
+            damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..4),
+            cut in prop::option::of(any::<prop::sample::Index>()),
+            other_length in prop::option::of(0..3000_usize),
+        ) {
+            let bytes: Vec<u8> = pieces.iter().flat_map(|(seed, length, repeats)| {
+                (0..*length).map(move |at| if *repeats { *seed } else { seed.wrapping_mul(31).wrapping_add((at * 7) as u8) })
+            }).collect();
+            let mut block = Vec::new();
+            encode(FilterId::LZ4, &bytes, &mut block).unwrap();
+            prop_assert_eq!(decoded(&block, bytes.len()), Some(bytes.clone()));
+            for (at, value) in &damage {
+                let at = at.index(block.len());
+                block[at] = *value;
+            }
+            if let Some(cut) = cut {
+                block.truncate(cut.index(block.len() + 1));
+            }
+            let length = other_length.unwrap_or(bytes.len());
+            prop_assert_eq!(decoded(&block, length), referee(&block, length));
+        }
+
+        #[test]
+        fn arbitrary_blocks_are_decoded_as_by_safe_code(block in prop::collection::vec(any::<u8>(), 0..200), length in 0..2000_usize) {
+            prop_assert_eq!(decoded(&block, length), referee(&block, length));
+        }
+    }
+}
