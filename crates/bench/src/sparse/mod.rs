@@ -11,6 +11,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail, ensure};
+use hyperslab::SelectionEncoding;
 
 use self::backend::{Backend, Operation};
 use self::matrix::{Matrix, Met, Pattern, Requests};
@@ -38,6 +39,8 @@ struct Wanted {
     columns: Vec<String>,
     /// The chunk dimensions of hyperslab's column; `None` for hyperslab's own choice.
     chunk: Option<Vec<u64>>,
+    /// The encoding of the selections in hyperslab's column.
+    encoding: SelectionEncoding,
 }
 
 impl Wanted {
@@ -49,6 +52,7 @@ impl Wanted {
             rounds: None,
             columns: Vec::new(),
             chunk: None,
+            encoding: SelectionEncoding::Points,
         };
         for arg in args {
             match arg.split_once('=') {
@@ -62,10 +66,13 @@ impl Wanted {
                     let sizes: Result<Vec<u64>, _> = sizes.split('x').map(str::parse).collect();
                     wanted.chunk = Some(sizes?);
                 }
+                Some(("encoding", "points")) => wanted.encoding = SelectionEncoding::Points,
+                Some(("encoding", "blocks")) => wanted.encoding = SelectionEncoding::Blocks,
                 Some(("pattern", name)) => wanted.patterns.retain(|pattern| pattern.name() == name),
                 Some((other, _)) => {
                     bail!(
-                        "unknown argument `{other}=`, expected side=, rounds=, columns=, chunk= or pattern="
+                        "unknown argument `{other}=`, expected side=, rounds=, columns=, chunk=, pattern=, \
+                         encoding=points or encoding=blocks"
                     )
                 }
             }
@@ -131,7 +138,7 @@ fn compare(wanted: &Wanted, pattern: Pattern, density: f64) -> Result<String> {
     let alone = !wanted.columns.is_empty() && wanted.columns.iter().all(|name| name == "hyperslab");
     let none = Others { backends: Vec::new(), missing: Vec::new() };
     let Others { backends: others, missing } = if alone { none } else { others::start(&folder.0)? };
-    let ours = SparseDataset::new(&folder.0, &matrix, &requests, wanted.chunk.clone())?;
+    let ours = SparseDataset::new(&folder.0, &matrix, &requests, (wanted.chunk.clone(), wanted.encoding))?;
     let mut backends: Vec<Box<dyn Backend + '_>> = vec![Box::new(ours)];
     backends.extend(others.into_iter().map(|other| -> Box<dyn Backend + '_> { other }));
     if !wanted.columns.is_empty() {

@@ -18,6 +18,7 @@ pub(crate) struct SparseDataset<'a> {
     path: PathBuf,
     description: String,
     chunk: Option<Vec<u64>>,
+    encoding: SelectionEncoding,
     matrix: &'a Matrix,
     requests: &'a Requests,
 }
@@ -27,10 +28,10 @@ impl<'a> SparseDataset<'a> {
         folder: &Path,
         matrix: &'a Matrix,
         requests: &'a Requests,
-        chunk: Option<Vec<u64>>,
+        (chunk, encoding): (Option<Vec<u64>>, SelectionEncoding),
     ) -> Result<Self> {
         let path = folder.join("hyperslab.h5");
-        let mut column = Self { path, description: String::new(), chunk, matrix, requests };
+        let mut column = Self { path, description: String::new(), chunk, encoding, matrix, requests };
         let file = FileOptions::new().create_in_memory()?;
         let chunking = column.dataset(&file)?.sparse().chunking().context("structured chunks")?;
         let shape: Vec<String> = chunking.shape.iter().map(u64::to_string).collect();
@@ -48,7 +49,7 @@ impl<'a> SparseDataset<'a> {
         };
         let filters = [FilterSpec::shuffle(), FilterSpec::deflate(4)];
         Ok(new
-            .selection_encoding(SelectionEncoding::Points)
+            .selection_encoding(self.encoding)
             .section_filters(Section::Selection, &filters)
             .section_filters(Section::Values, &filters)
             .create()?)

@@ -19,6 +19,7 @@ mod found;
 mod judge;
 mod kind;
 mod make;
+mod many_points;
 mod selection;
 mod world;
 

@@ -169,14 +169,13 @@ impl ChunkWriter {
         let mut encoded = Vec::with_capacity(chunks.len());
         for (scaled, location) in chunks {
             Arc::make_mut(&mut self.source).grid = before.clone();
-            let mut job =
-                ChunkJob {
-                    scaled: scaled.clone(),
-                    before: Some(*location),
-                    known: None,
-                    whole: false,
-                    stays: false,
-                };
+            let mut job = ChunkJob {
+                scaled: scaled.clone(),
+                before: Some(*location),
+                known: None,
+                whole: false,
+                stays: false,
+            };
             let stored = job.elements(&self.source, store, writing.cache)?;
             let mut chunk = filled(&self.source, true)?;
             // Keep only the elements that are inside both shapes.

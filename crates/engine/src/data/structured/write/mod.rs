@@ -1,6 +1,7 @@
 //! Writes of structured chunks: new elements are merged into dirty chunks in memory. If the dirty
 //! chunks exceed their limit, all threads encode chunks, and one thread stores them.
 
+mod by_chunk;
 mod defined;
 mod points;
 mod resize;

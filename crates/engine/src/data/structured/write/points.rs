@@ -1,17 +1,17 @@
 //! Writes of single elements to structured chunks, by the elements' coordinates.
 
-use std::collections::HashMap;
 use std::ops::Range;
 
 use hyperslab_dataspace::{DefinedBuilder, Dims, Points};
 
+use super::by_chunk::{Part, joined};
 use super::{StructuredWriter, StructuredWriting, Update};
 use crate::data::transfer::{WriteSource, byte_count, parallel};
 use crate::error::{Error, Result};
 use crate::store::Store;
 
 /// The name of a write of points to structured chunks in error messages.
-const POINTS: &str = "write of points";
+pub(super) const POINTS: &str = "write of points";
 
 /// Largest number of points that a write to structured chunks sorts together.
 const BATCH_POINTS: usize = 4 << 20;
@@ -60,7 +60,7 @@ impl PointCoordinates for Points {
 
 /// A trait of integers into which a write packs a point of a structured chunk: the upper half is
 /// the offset of the point in its chunk, and the lower half is the number of the point.
-trait Packed: Copy + Ord + Send {
+pub(super) trait Packed: Copy + Ord + Send + Sync {
     fn pack(offset: u64, number: u64) -> Self;
     fn offset(self) -> u64;
     fn number(self) -> u64;
@@ -150,7 +150,8 @@ impl StructuredWriter {
         from: &WriteSource<'_>,
     ) -> Result<Vec<Update>> {
         let start = batch.start;
-        let sorted: Vec<(Dims, Vec<P>)> = self.by_chunk(points, batch.clone())?;
+        let parts: Vec<Part<P>> = self.by_chunk(store, points, &batch)?;
+        let chunks = joined(&parts)?;
         let size = self.form.element_size;
         let mut converted = Vec::new();
         let count = batch.len() as u64;
@@ -161,53 +162,9 @@ impl StructuredWriter {
             from.put(start as u64, count, &mut converted)?;
             &converted
         };
-        parallel::map(store, sorted.len() > 4, sorted, |(scaled, points)| {
-            self.of_points(scaled, points, stored)
+        parallel::map(store, chunks.len() > 4, chunks, |(scaled, points)| {
+            self.of_points(scaled.clone(), points.concat(), stored)
         })
-    }
-
-    /// Groups points of a write by the structured chunks that contain the points. The groups are in
-    /// C order of the chunks. The points of one chunk keep their order.
-    fn by_chunk<C: PointCoordinates, P: Packed>(
-        &self,
-        points: &C,
-        batch: Range<usize>,
-    ) -> Result<Vec<(Dims, Vec<P>)>> {
-        let (grid, rank) = (&self.form.grid, self.form.grid.rank());
-        let (chunk, extent) = (grid.chunk(), grid.extent());
-        let mut slots: Vec<(Dims, Vec<P>)> = Vec::new();
-        let mut known: HashMap<Dims, usize> = HashMap::new();
-        // The chunk of the last point, and its bounds.
-        let (mut slot, mut low, mut high) = (0_usize, Dims::from_elem(0, rank), Dims::from_elem(0, rank));
-        let start = batch.start;
-        points.for_each(batch, &mut |number, point| {
-            let bounds = low.iter().zip(&high);
-            let same = point.len() == rank
-                && point.iter().zip(bounds).all(|(at, (low, high))| at >= low && at < high);
-            if !same {
-                if point.len() != rank || point.iter().zip(extent).any(|(at, size)| at >= size) {
-                    return Err(outside(point, extent));
-                }
-                let scaled: Dims = point.iter().zip(chunk).map(|(at, size)| at / (*size).max(1)).collect();
-                low = self.form.origin(&scaled);
-                let ends = low.iter().zip(chunk).zip(extent);
-                // A chunk begins inside the extent, and may end after the largest coordinate.
-                high = ends.map(|((low, size), extent)| low + (*size).min(extent - low)).collect();
-                slot = *known.entry(scaled).or_insert_with_key(|scaled| {
-                    slots.push((scaled.clone(), Vec::new()));
-                    slots.len() - 1
-                });
-            }
-            let places = point.iter().zip(low.iter().zip(chunk));
-            let offset = places.fold(0_u64, |sum, (at, (low, size))| sum * *size + (at - low));
-            let (Some((_, list)), Some(number)) = (slots.get_mut(slot), number.checked_sub(start)) else {
-                return Err(Error::internal(POINTS, "each point has a chunk and a number in the batch"));
-            };
-            list.push(P::pack(offset, number as u64));
-            Ok(())
-        })?;
-        slots.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
-        Ok(slots)
     }
 
     /// Creates the update of a structured chunk for a write of points, from the points in the chunk
@@ -258,7 +215,7 @@ fn gather<P: Packed>(points: &[P], stored: &[u8], size: usize) -> Result<Vec<u8>
     values.ok_or(Error::Internal { structure: POINTS, invariant: "each point has a value" })
 }
 
-fn outside(point: &[u64], extent: &[u64]) -> Error {
+pub(super) fn outside(point: &[u64], extent: &[u64]) -> Error {
     Error::Misuse(format!("the point {point:?} is outside a dataset of shape {extent:?}"))
 }
 
