@@ -3,7 +3,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
-use hyperslab::{Dataset, ErrorKind, FileOptions, Points};
+use hyperslab::filter::FilterSpec;
+use hyperslab::{Dataset, ErrorKind, FileOptions, Points, Section};
 use ndarray::{ArrayD, Dimension as _, IxDyn, ShapeBuilder as _};
 use proptest::prelude::*;
 
@@ -120,4 +121,44 @@ fn elements_are_in_c_order_in_datasets_of_more_rows_than_128_bits_number() {
     let region = (0..4, WIDE - 4..WIDE, WIDE - 4..WIDE, WIDE - 4..WIDE, 0..8);
     let (points, values) = a.sparse().read::<i16>(region).unwrap();
     assert_eq!((points.coordinates, values), (ordered.concat(), vec![1, 2]));
+}
+
+/// Returns the bytes of the chunks of a random matrix with one percent of defined elements. `chunk`
+/// is the shape of a chunk, or `None` for the automatic shape.
+fn stored_bytes(chunk: Option<&[u64]>) -> (u64, Vec<u64>) {
+    let file = FileOptions::new().create_in_memory().unwrap();
+    let new = file.new_dataset("a").of::<f32>().shape(&[4000, 4000]);
+    let new = match chunk {
+        Some(chunk) => new.sparse(chunk),
+        None => new.sparse_auto(),
+    };
+    let filters = [FilterSpec::shuffle(), FilterSpec::deflate(4)];
+    let new = new.section_filters(Section::Selection, &filters).section_filters(Section::Values, &filters);
+    let dataset = new.create().unwrap();
+    let mut state = 1_u64;
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % 4000
+    };
+    let points: Vec<[u64; 2]> = (0..160_000).map(|_| [next(), next()]).collect();
+    dataset.sparse().write(&Points::from_rows(points), &vec![1.0_f32; 160_000]).unwrap();
+    file.flush().unwrap();
+    let chunks = dataset.sparse().chunks().unwrap();
+    (chunks.iter().map(|chunk| chunk.size).sum(), dataset.sparse().chunking().unwrap().shape)
+}
+
+/// Deflate finds the second copy of the coordinates in a chunk of the automatic shape.
+#[test]
+fn the_automatic_chunk_takes_fewer_bytes_than_a_larger_chunk() {
+    let (automatic, shape) = stored_bytes(None);
+    let (larger, _) = stored_bytes(Some(&[1000, 1000]));
+    assert!(
+        automatic * 10 < larger * 7,
+        "{automatic} bytes in chunks of {shape:?}, {larger} bytes in larger chunks"
+    );
+    let (smaller, _) = stored_bytes(Some(&[500, 500]));
+    assert!(
+        automatic < smaller,
+        "{automatic} bytes in chunks of {shape:?}, {smaller} bytes in smaller chunks"
+    );
 }
