@@ -14,6 +14,7 @@ const NUMBER: FilterId = FilterId(300);
 #[derive(Debug, Default)]
 struct Counting {
     encoded: AtomicUsize,
+    decoded: AtomicUsize,
     fails: AtomicBool,
 }
 
@@ -23,6 +24,7 @@ impl Filter for Counting {
     }
 
     fn decode(&self, _: &FilterContext<'_>, input: &[u8], _: &mut Vec<u8>) -> Result<Produced, FilterError> {
+        self.decoded.fetch_add(1, Ordering::Relaxed);
         Ok(Produced::Input(0..input.len()))
     }
 
@@ -212,6 +214,14 @@ fn the_last_chunk_of_a_growing_dataset_is_encoded_once() {
         assert_eq!(filter.encoded.load(Ordering::Relaxed), 31, "{step} {append}");
         assert!(dataset.read_raw::<i32>(..).unwrap().iter().all(|value| *value == 8));
     }
+    // A flush stores the last chunk, which stays in memory.
+    let (file, dataset, filter) = dataset(FileOptions::new(), 0);
+    for _ in 0..12 {
+        dataset.append(0, &ndarray::Array2::from_elem((5, 1024), 7)).unwrap();
+        file.flush().unwrap();
+    }
+    assert_eq!(filter.decoded.load(Ordering::Relaxed), 0);
+    assert_eq!(dataset.read_raw::<i32>(..).unwrap(), whole(60));
     // The chunks at the edge of a dataset that cannot grow are complete.
     let filter = Arc::new(Counting::default());
     let mut filters = Registry::default();

@@ -475,8 +475,27 @@ impl ChunkWriter {
         }
         store::encoded(&self.source, writing, chunks)?;
         for (scaled, ..) in chunks {
+            self.keep_growing(writing, scaled)?;
             self.dirty.discard(scaled);
             self.dirty.outdate(scaled);
+        }
+        Ok(())
+    }
+
+    /// Keeps the elements of a dirty chunk in the chunk cache after the chunk was stored, if the chunk
+    /// gets further elements when the dataset grows. The next write does not decode the chunk.
+    fn keep_growing(&self, writing: &mut ChunkWriting<'_, '_>, scaled: &Dims) -> Result<()> {
+        let Some(chunk) = self.dirty.get(scaled) else { return Ok(()) };
+        // Writes change chunks without filters in the file, not in the cache.
+        let source = &self.source;
+        if !writing.cache.takes(chunk.len() as u64)
+            || source.is_stored_plainly(scaled)?
+            || !source.may_grow(scaled)?
+        {
+            return Ok(());
+        }
+        if let Some(location) = writing.table.get(writing.edit.store(), scaled)? {
+            writing.cache.insert((source.owner, location.address), Arc::from(chunk.as_slice()));
         }
         Ok(())
     }
