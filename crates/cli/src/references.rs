@@ -15,6 +15,9 @@ use crate::remote::{shown, url};
 /// The suffix of the file of recoded chunks, after the name of the output.
 const CHUNKS_SUFFIX: &str = ".chunks";
 
+/// The largest number of objects without references that an error names.
+const MAX_NAMED: usize = 10;
+
 /// The arguments of an export of references.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Options for references (kerchunk)")]
@@ -74,7 +77,8 @@ pub(crate) fn export(
         Some(url) => url.clone(),
         None => url_of(source.file)?,
     });
-    options = options.skip_unsupported(skip_unsupported).open_others(|name| other(source, name));
+    // The error about objects without references names the option of the command.
+    options = options.skip_unsupported(true).open_others(|name| other(source, name));
     if let Some(bytes) = arguments.inline {
         options = options.inline(bytes);
     }
@@ -86,10 +90,11 @@ pub(crate) fn export(
         options = options.recode(recode, url);
     }
     let report = if is_parquet(out) {
-        parquet(options, &group, out)?
+        parquet(options, &group, out, skip_unsupported)?
     } else {
         let mut output = OutputTarget::named(out, source.file, Content::Data)?;
         let report = options.write_json(&group, &mut output)?;
+        require_all(&report, skip_unsupported)?;
         output.finish()?;
         report
     };
@@ -101,8 +106,31 @@ pub(crate) fn export(
     Ok(())
 }
 
+/// Returns an error if objects have no references, unless they may be left out.
+fn require_all(report: &Report, skip_unsupported: bool) -> Result<()> {
+    if skip_unsupported || report.skipped.is_empty() {
+        return Ok(());
+    }
+    let named = report.skipped.iter().take(MAX_NAMED);
+    let mut names: Vec<String> =
+        named.map(|skipped| format!("`{}` ({})", escape(skipped.path.as_bytes()), skipped.reason)).collect();
+    if report.skipped.len() > MAX_NAMED {
+        names.push(format!("{} more", report.skipped.len() - MAX_NAMED));
+    }
+    bail!(
+        "these objects have no references: {}; --recode writes some of them in another encoding, and \
+         --skip-unsupported leaves them out",
+        names.join(", ")
+    )
+}
+
 #[cfg(feature = "tables")]
-fn parquet(options: ReferenceOptions<'_>, group: &Group, out: &Path) -> Result<Report> {
+fn parquet(
+    options: ReferenceOptions<'_>,
+    group: &Group,
+    out: &Path,
+    skip_unsupported: bool,
+) -> Result<Report> {
     let cannot = || format!("cannot write `{}`", out.display());
     if out.exists() {
         bail!("`{}` exists already: name another output", out.display())
@@ -113,12 +141,13 @@ fn parquet(options: ReferenceOptions<'_>, group: &Group, out: &Path) -> Result<R
         tempfile::Builder::new().prefix(".hyperslab-").tempdir_in(folder).with_context(cannot)?;
     let inner = unfinished.path().join("references");
     let report = options.write_parquet(group, &inner)?;
+    require_all(&report, skip_unsupported)?;
     std::fs::rename(&inner, out).with_context(cannot)?;
     Ok(report)
 }
 
 #[cfg(not(feature = "tables"))]
-fn parquet(_: ReferenceOptions<'_>, _: &Group, _: &Path) -> Result<Report> {
+fn parquet(_: ReferenceOptions<'_>, _: &Group, _: &Path, _: bool) -> Result<Report> {
     Err(crate::missing_feature::missing_feature("Parquet tables"))
 }
 

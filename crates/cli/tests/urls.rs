@@ -143,3 +143,29 @@ fn errors_name_the_url_without_credentials() {
         assert!(!run.error().contains("secret"), "{}", run.error());
     }
 }
+
+#[cfg(feature = "tables")]
+#[test]
+fn references_name_the_option_that_leaves_objects_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let file = hyperslab::File::create(path("a.h5")).unwrap();
+    file.new_dataset("x").write(&[1.5, 2.5]).unwrap();
+    let target = hyperslab::Reference::object(&file.root().dataset("x").unwrap()).unwrap();
+    let references = file.new_dataset("r").shape(&[1]).datatype(hyperslab::Datatype::object_reference(8));
+    references.create().unwrap().write_references(.., &[target]).unwrap();
+    file.close().unwrap();
+    for output in ["refs.json", "refs.parq"] {
+        let run = hyperslab(&["export", &path("a.h5"), "kerchunk", "-o", &path(output)]);
+        assert_eq!(run.code(), 1, "{}", run.out());
+        assert!(run.error().contains("`r`") && run.error().contains("--skip-unsupported"), "{}", run.error());
+        assert!(!folder.path().join(output).exists(), "{output}");
+        let run =
+            hyperslab(&["export", &path("a.h5"), "kerchunk", "-o", &path(output), "--skip-unsupported"]);
+        assert_eq!(run.code(), 0, "{}", run.error());
+        assert!(run.error().contains("`r` has no references"), "{}", run.error());
+    }
+    let refs = std::fs::read_to_string(path("refs.json")).unwrap();
+    assert!(refs.contains("\"x/.zarray\"") && !refs.contains("\"r/.zarray\""), "{refs}");
+    assert!(folder.path().join("refs.parq/.zmetadata").is_file());
+}

@@ -10,7 +10,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hyperslab::{Error, File, ObjectKind, Result, Visited};
-use hyperslab_cloud::object_store::{ObjectStore, local::LocalFileSystem, path::Path as StorePath};
+use hyperslab_cloud::object_store::memory::InMemory;
+use hyperslab_cloud::object_store::path::Path as StorePath;
+use hyperslab_cloud::object_store::{ObjectStore, ObjectStoreExt as _};
 use hyperslab_cloud::{AsyncFile, CloudOptions};
 
 /// The numbers of bytes of a line, and of the first request.
@@ -26,9 +28,14 @@ fn main() -> Result<()> {
     };
     let failed = |error: std::io::Error| Error::Misuse(error.to_string());
     let names = std::fs::read_to_string(list).map_err(failed)?;
-    let store = LocalFileSystem::new_with_prefix(folder).map_err(|error| Error::Misuse(error.to_string()))?;
-    let store: Arc<dyn ObjectStore> = Arc::new(store);
     let runtime = tokio::runtime::Builder::new_current_thread().build().map_err(failed)?;
+    let store = InMemory::new();
+    for name in names.lines() {
+        let bytes = std::fs::read(Path::new(folder).join(name)).map_err(failed)?;
+        let put = runtime.block_on(store.put(&store_path(name)?, bytes.into()));
+        put.map_err(|error| Error::Misuse(error.to_string()))?;
+    }
+    let store: Arc<dyn ObjectStore> = Arc::new(store);
     let mut out = std::io::stdout().lock();
     let (mut same, mut all) = (0, 0);
     for name in names.lines() {
@@ -37,7 +44,7 @@ fn main() -> Result<()> {
         let mut differences = Vec::new();
         for (label, bytes) in SIZES {
             let options = || CloudOptions::new().first(bytes).line(bytes);
-            let path = StorePath::parse(name).map_err(|error| Error::Misuse(error.to_string()))?;
+            let path = store_path(name)?;
             let blocking = options().open_store(Arc::clone(&store), &path).map(|file| contents(&file));
             let awaited = runtime.block_on(async {
                 let file = AsyncFile::open_store(Arc::clone(&store), &path, options()).await?;
@@ -55,6 +62,11 @@ fn main() -> Result<()> {
         }
     }
     writeln!(out, "{same} of {all} files are the same").map_err(failed)
+}
+
+/// Returns the path of a file in the store.
+fn store_path(name: &str) -> Result<StorePath> {
+    StorePath::parse(name).map_err(|error| Error::Misuse(error.to_string()))
 }
 
 /// Returns a text about the first difference, if there is one.

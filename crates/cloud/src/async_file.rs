@@ -18,6 +18,7 @@ use crate::fetcher::Fetcher;
 use crate::held::Keep;
 use crate::location::Location;
 use crate::notes::Notes;
+use crate::reader::{RangeReader, ReaderStore};
 use crate::{CloudOptions, options};
 
 /// The largest number of attempts of one run. Each attempt needs bytes that no earlier one needed,
@@ -96,6 +97,16 @@ impl AsyncFile {
     /// Returns the errors of [`CloudOptions::open`].
     pub async fn open_store(store: Arc<dyn ObjectStore>, path: &Path, options: CloudOptions) -> Result<Self> {
         Self::open_location(Location::of_store(store, path), options).await
+    }
+
+    /// Opens the HDF5 file that a reader of the program reads. Links to other files, and data in
+    /// other files, cannot be followed.
+    ///
+    /// # Errors
+    /// Returns the errors of [`CloudOptions::open`].
+    pub async fn open_reader(reader: Arc<dyn RangeReader>, options: CloudOptions) -> Result<Self> {
+        let (store, path) = ReaderStore::new(reader);
+        Self::open_store(store, &path, options).await
     }
 
     async fn open_location(location: Location, options: CloudOptions) -> Result<Self> {

@@ -46,7 +46,10 @@ pub(crate) struct Connector {
 /// A client that adds credentials, and notes the status of answers.
 #[derive(Debug)]
 struct Client {
-    client: reqwest::Client,
+    /// Sends requests without the header `Authorization`.
+    open: reqwest::Client,
+    /// Sends requests with credentials in headers, which stay on their host.
+    trusted: reqwest::Client,
     connector: Connector,
 }
 
@@ -54,28 +57,32 @@ impl HttpConnector for Connector {
     fn connect(&self, _: &ClientOptions) -> object_store::Result<HttpClient> {
         // An error says that the program has chosen another provider, which is used then.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let client = reqwest::Client::builder()
-            .user_agent(concat!("hyperslab/", env!("CARGO_PKG_VERSION")))
-            .redirect(Policy::custom(redirect))
-            .referer(false)
-            .http1_only()
-            .connect_timeout(CONNECT_TIME)
-            .read_timeout(self.idle)
-            .build()
-            .map_err(|error| object_store::Error::Generic {
+        let client = |has_credentials| {
+            let client = reqwest::Client::builder()
+                .user_agent(concat!("hyperslab/", env!("CARGO_PKG_VERSION")))
+                .redirect(Policy::custom(move |attempt| redirect(attempt, has_credentials)))
+                .referer(false)
+                .http1_only()
+                .connect_timeout(CONNECT_TIME)
+                .read_timeout(self.idle)
+                .build();
+            client.map_err(|error| object_store::Error::Generic {
                 store: "HTTP",
                 source: Box::new(error.without_url()),
-            })?;
-        Ok(HttpClient::new(Client { client, connector: self.clone() }))
+            })
+        };
+        let (open, trusted) = (client(false)?, client(true)?);
+        Ok(HttpClient::new(Client { open, trusted, connector: self.clone() }))
     }
 }
 
-/// Follows a redirect. The query of a URL can have credentials: it stays on its host.
-fn redirect(attempt: Attempt<'_>) -> reqwest::redirect::Action {
+/// Follows a redirect. Credentials stay on their host: in headers of the request, or in the query of
+/// the URL.
+fn redirect(attempt: Attempt<'_>, has_credentials: bool) -> reqwest::redirect::Action {
     let Some(first) = attempt.previous().first() else { return attempt.stop() };
     let same_host = first.host_str() == attempt.url().host_str()
         && first.port_or_known_default() == attempt.url().port_or_known_default();
-    let has_secret = first.query().is_some() || !first.username().is_empty();
+    let has_secret = has_credentials || first.query().is_some() || !first.username().is_empty();
     let loses_encryption = first.scheme() == "https" && attempt.url().scheme() != "https";
     if attempt.previous().len() > MAX_REDIRECTS || loses_encryption || (has_secret && !same_host) {
         return attempt.stop();
@@ -96,7 +103,8 @@ impl HttpService for Client {
             if let Some(authorization) = &self.connector.authorization {
                 request.headers_mut().insert(AUTHORIZATION, authorization.clone());
             }
-            if request.headers().contains_key(AUTHORIZATION) && !self.may_send_credentials(&request) {
+            let has_credentials = request.headers().contains_key(AUTHORIZATION);
+            if has_credentials && !self.may_send_credentials(&request) {
                 let error = "credentials are not sent without encryption (http) to another machine";
                 return Err(HttpError::new(HttpErrorKind::Unknown, std::io::Error::other(error)));
             }
@@ -106,7 +114,8 @@ impl HttpService for Client {
                 request.headers_mut().insert(name, value.clone());
             }
             let status = request.extensions().get::<LastStatus>().cloned();
-            let response = self.client.call(request).await;
+            let client = if has_credentials { &self.trusted } else { &self.open };
+            let response = client.call(request).await;
             if let (Some(status), Ok(response)) = (status, &response) {
                 status.0.store(response.status().as_u16(), Ordering::Relaxed);
             }

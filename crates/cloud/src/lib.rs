@@ -60,6 +60,7 @@ mod location;
 mod notes;
 mod options;
 mod ranges;
+mod reader;
 mod remote;
 mod runtime;
 mod streamed;
@@ -72,6 +73,7 @@ pub use driver::CloudDriver;
 pub use location::is_url;
 pub use object_store;
 pub use options::CloudOptions;
+pub use reader::RangeReader;
 pub use transfer::Existing;
 
 use hyperslab::{File, Result};

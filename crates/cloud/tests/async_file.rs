@@ -18,7 +18,8 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
 }
 
 fn quick() -> CloudOptions {
-    CloudOptions::new().deadline(Duration::from_secs(5)).retries(1)
+    // No test depends on the time, so that a busy machine does not matter.
+    CloudOptions::new().deadline(Duration::from_secs(120)).retries(1)
 }
 
 /// Options under which nearly each structure needs a request of its own.
@@ -178,12 +179,12 @@ fn a_cancelled_future_leaves_nothing_behind() {
     block_on(async {
         let file = AsyncFile::open(&server.url("a.h5"), quick()).await.unwrap();
         let dataset = file.dataset("big").await.unwrap();
-        server.set_delay(Duration::from_millis(200));
+        server.fail(0, 1000, Fault::Silence);
         for _ in 0..3 {
             let read = dataset.read_raw::<u32>(..);
             assert!(tokio::time::timeout(Duration::from_millis(50), read).await.is_err());
         }
-        server.set_delay(Duration::ZERO);
+        server.reset();
         assert_eq!(dataset.read_raw::<u32>(..).await.unwrap(), values);
     });
 }

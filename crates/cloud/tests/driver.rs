@@ -3,10 +3,12 @@
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use hyperslab::vfd::{Driver, DriverError, ReadRequest};
-use hyperslab::{ErrorKind, FileOptions, filter::FilterSpec, s};
+use hyperslab::{
+    ErrorKind, FileOptions, LibraryVersion, LibverBounds, Selection, VirtualMapping, filter::FilterSpec, s,
+};
 use hyperslab_cloud::{CloudDriver, CloudOptions};
 use hyperslab_testkit::web::{Fault, Server};
 
@@ -16,7 +18,8 @@ fn pattern(length: usize) -> Vec<u8> {
 }
 
 fn quick() -> CloudOptions {
-    CloudOptions::new().deadline(Duration::from_secs(20)).retries(2)
+    // Only a silent server takes this long, so that a busy machine does not matter.
+    CloudOptions::new().deadline(Duration::from_secs(120)).retries(2)
 }
 
 fn driver_of(bytes: &[u8]) -> (Server, CloudDriver) {
@@ -103,7 +106,6 @@ fn chunks_are_fetched_together() {
     let (server, _) = driver_of(&bytes);
     server.set_delay(Duration::from_millis(20));
     server.reset();
-    let start = Instant::now();
     let (file, driver) = quick().open_with_driver(&server.url("a.bin")).unwrap();
     let dataset = file.dataset("big").unwrap();
     let before = driver.usage();
@@ -111,7 +113,6 @@ fn chunks_are_fetched_together() {
     assert!(values.iter().zip(0_u32..).all(|(value, at)| *value == at.wrapping_mul(2_654_435_761)));
     let used = driver.usage().since(before);
     assert!(used.requests <= 12 && used.bytes < bytes.len() as u64 * 13 / 10, "{used:?}");
-    assert!(start.elapsed() < Duration::from_secs(60));
     // A part of the dataset needs its chunks only.
     let (file, driver) = quick().open_with_driver(&server.url("a.bin")).unwrap();
     let dataset = file.dataset("big").unwrap();
@@ -169,11 +170,9 @@ fn each_lasting_fault_is_a_clear_error_and_leaves_nothing_behind() {
         (Fault::WrongRange, "does not have the requested bytes"),
         (Fault::ShortBody, "bytes"),
         (Fault::Status(412), "has changed since it was opened"),
-        (Fault::Silence, ""),
     ] {
         server.reset();
-        let driver =
-            quick().retries(1).deadline(Duration::from_secs(2)).driver(&server.url("a.bin")).unwrap();
+        let driver = quick().retries(1).driver(&server.url("a.bin")).unwrap();
         server.fail(0, 200, fault);
         let error = read(&driver, 2_000_000, 100_000).unwrap_err();
         let shown = match &error {
@@ -184,6 +183,24 @@ fn each_lasting_fault_is_a_clear_error_and_leaves_nothing_behind() {
         server.reset();
         assert_eq!(read(&driver, 2_000_000, 100_000).unwrap(), &bytes[2_000_000..2_100_000], "{fault:?}");
     }
+}
+
+#[test]
+fn a_silent_server_is_an_error_and_leaves_nothing_behind() {
+    let bytes = pattern(3_000_000);
+    let (server, _) = driver_of(&bytes);
+    // A busy machine may need several attempts within the deadline.
+    let options = quick().retries(0).deadline(Duration::from_secs(1));
+    let driver = (0..100).find_map(|_| options.driver(&server.url("a.bin")).ok()).unwrap();
+    server.fail(0, 200, Fault::Silence);
+    let error = read(&driver, 2_000_000, 100_000).unwrap_err();
+    let DriverError::Io { source, .. } = &error else { panic!("{error}") };
+    // The deadline of the read, or of a byte of the answer.
+    let shown = source.to_string();
+    assert!(shown.contains("no answer within 1 seconds") || shown.contains("timed out"), "{shown}");
+    server.reset();
+    let got = (0..100).find_map(|_| read(&driver, 2_000_000, 100_000).ok()).unwrap();
+    assert_eq!(got, &bytes[2_000_000..2_100_000]);
 }
 
 #[test]
@@ -243,6 +260,79 @@ fn a_redirect_is_followed_but_a_query_stays_on_its_host() {
     let before = there.served().requests;
     let error = quick().driver(&(here.url("a.bin") + "?signature=hidden")).unwrap_err();
     assert!(format!("{error:?}").contains("302") && there.served().requests == before, "{error:?}");
+}
+
+#[test]
+fn credentials_in_headers_stay_on_their_host() {
+    let (here, there) = (Server::start().unwrap(), Server::start().unwrap());
+    here.put("elsewhere", pattern(30));
+    there.put("b.bin", pattern(20));
+    let with_user = |url: String| url.replace("http://", "http://me:secret!@");
+    let s3 = quick()
+        .config("aws_endpoint", here.url("").trim_end_matches('/'))
+        .config("aws_access_key_id", "key")
+        .config("aws_secret_access_key", "secret!")
+        .config("aws_session_token", "session!")
+        .config("aws_region", "us-east-1");
+    for (options, url) in [(quick(), with_user(here.url("a.bin"))), (s3, "s3://bucket/a.bin".into())] {
+        here.reset();
+        here.redirect_to("/elsewhere");
+        here.fail(0, 1, Fault::Redirect);
+        assert_eq!(options.driver(&url).unwrap().len().unwrap(), 30, "{url}");
+        here.redirect_to(&there.url("b.bin"));
+        here.fail(0, 20, Fault::Redirect);
+        let error = options.driver(&url).unwrap_err();
+        let shown = format!("{error:?} {error}");
+        assert!(shown.contains("302") && !shown.contains('!'), "{shown}");
+        assert_eq!(there.served().requests, 0, "{url}");
+    }
+}
+
+#[test]
+fn virtual_sources_and_raw_files_are_below_the_same_prefix() {
+    let server = Server::start().unwrap();
+    let other = FileOptions::new().create_in_memory().unwrap();
+    other.new_dataset("x").write(&[1, 2, 3]).unwrap();
+    server.put("run/sub/other.h5", other.to_bytes().unwrap());
+    server.put("run/sub/raw.bin", 7_i32.to_le_bytes().repeat(3));
+    let secret = other.to_bytes().unwrap();
+    for path in ["secret.h5", "runner/secret.h5", "etc/passwd"] {
+        server.put(path, secret.clone());
+    }
+    let outside = ["../secret.h5", "../runner/secret.h5", "/etc/passwd", "sub/../../secret.h5"];
+    let outside = outside.map(str::to_owned).into_iter().chain([
+        server.url("secret.h5"),
+        "file:///etc/passwd".into(),
+        "s3://bucket/secret.h5".into(),
+    ]);
+    let file = FileOptions::new().create_in_memory().unwrap();
+    let add = |name: &str, target: &str| {
+        let new = |kind: &str| file.new_dataset(&format!("{name}-{kind}")).of::<i32>().shape(&[3]);
+        let (selection, source_selection) = (Selection::All, Selection::All);
+        let source =
+            VirtualMapping { file: target.into(), dataset: b"x".to_vec(), selection, source_selection };
+        new("virtual").virtual_sources(&[source]).create().unwrap();
+        new("raw").external(&[(target, 0, Some(12))]).create().unwrap();
+    };
+    add("good", "sub/other.h5");
+    let names: Vec<String> = outside.collect();
+    for (number, target) in names.iter().enumerate() {
+        add(&number.to_string(), target);
+    }
+    let raw = file.new_dataset("raw").of::<i32>().shape(&[3]);
+    raw.external(&[("sub/raw.bin", 0, Some(12))]).create().unwrap();
+    server.put("run/a.h5", file.to_bytes().unwrap());
+    let file = quick().open(&server.url("run/a.h5")).unwrap();
+    assert_eq!(file.dataset("good-virtual").unwrap().read_raw::<i32>(..).unwrap(), [1, 2, 3]);
+    assert_eq!(file.dataset("raw").unwrap().read_raw::<i32>(..).unwrap(), [7, 7, 7]);
+    for (number, target) in names.iter().enumerate() {
+        // A source that cannot be opened gives fill values, as in the C library, or an error.
+        let shown = file.dataset(&format!("{number}-virtual")).unwrap().read_raw::<i32>(..);
+        assert!(shown.is_err() || shown.unwrap() == [0, 0, 0], "{target}");
+        assert!(file.dataset(&format!("{number}-raw")).unwrap().read_raw::<i32>(..).is_err(), "{target}");
+    }
+    let paths: Vec<String> = server.log().into_iter().map(|(path, _)| path).collect();
+    assert!(paths.iter().all(|path| path.starts_with("run/")), "{paths:?}");
 }
 
 #[test]
@@ -329,6 +419,41 @@ fn a_walk_fetches_metadata_level_by_level() {
     assert!(file.walk().any(fails));
     server.reset();
     list(&file);
+}
+
+#[test]
+fn large_groups_are_listed_level_by_level() {
+    // Symbol tables, and dense storage of links and attributes, with several levels of nodes.
+    for version in [LibraryVersion::Earliest, LibraryVersion::V110] {
+        let bounds = LibverBounds::new(version, LibraryVersion::LATEST).unwrap();
+        let options = FileOptions::new().libver(bounds);
+        let file = options.create_in_memory().unwrap();
+        file.new_dataset("before").write(&vec![1_u8; 2 << 20]).unwrap();
+        for group in 0..6 {
+            let group = file.create_group(&format!("group {group}")).unwrap();
+            for number in 0..700 {
+                group.create_group(&format!("a longer name, so that the heap has blocks {number}")).unwrap();
+            }
+            for number in 0..200 {
+                group.set_attribute(&format!("attribute {number}"), number).unwrap();
+            }
+        }
+        let (server, _) = driver_of(&file.to_bytes().unwrap());
+        // Small lines, so that neighbours are not in memory by chance.
+        let options = quick().line(512).first(4096);
+        let (file, driver) = options.open_with_driver(&server.url("a.bin")).unwrap();
+        let before = driver.usage();
+        assert_eq!(file.walk().filter(|visited| visited.object.is_ok()).count(), 6 * 701 + 2);
+        let used = driver.usage().since(before);
+        assert!(used.rounds <= 24 && used.requests > 2 * used.rounds, "{version:?}: {used:?}");
+        // A look-up needs only its path.
+        let (file, driver) = options.open_with_driver(&server.url("a.bin")).unwrap();
+        let before = driver.usage();
+        assert!(file.group("group 3/a longer name, so that the heap has blocks 99").is_ok());
+        assert!(file.group("group 4").unwrap().attribute("attribute 77").is_ok());
+        let used = driver.usage().since(before);
+        assert!(used.bytes < 120_000, "{version:?}: {used:?}");
+    }
 }
 
 #[test]

@@ -7,6 +7,7 @@ import pickle
 import threading
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import hyperslab
 import hyperslab.aio
@@ -117,6 +118,55 @@ def test_an_exception_of_the_work_comes_out(server: Server) -> None:
         async with hyperslab.aio.AsyncFile(server.url("a.h5")) as file:
             with pytest.raises(ZeroDivisionError, match="mine"):
                 await file.run(work)
+
+    asyncio.run(main())
+
+
+@pytest.fixture(params=["obstore", "fsspec"])
+def store(request: pytest.FixtureRequest, data: bytes) -> Any:
+    """Return a store of another package with a file at ``dir/a.h5``."""
+    if request.param == "obstore":
+        memory = pytest.importorskip("obstore.store").MemoryStore()
+        memory.put("dir/a.h5", data)
+        return memory
+    memory = pytest.importorskip("fsspec").filesystem("memory")
+    memory.pipe_file("/dir/a.h5", data)
+    return memory
+
+
+def test_stores_of_other_packages(store: Any) -> None:
+    async def main() -> None:
+        options = {"first": 2048, "line": 4096}
+        async with hyperslab.aio.AsyncFile("dir/a.h5", store=store, storage_options=options) as file:
+            assert file.name == "store:dir/a.h5" and await file.keys() == ["a", "group", "plain"]
+            dataset = await file.dataset("a")
+            rows = await asyncio.gather(*(dataset.read(np.s_[4 * number]) for number in range(100)))
+            assert all(np.array_equal(row, VALUES[4 * number]) for number, row in enumerate(rows))
+            assert file.usage()["requests"] > 3
+        with pytest.raises((OSError, FileNotFoundError)):
+            await hyperslab.aio.AsyncFile("dir/missing.h5", store=store)
+
+    asyncio.run(main())
+
+
+def test_a_replaced_object_of_a_store_is_an_error(data: bytes) -> None:
+    memory = pytest.importorskip("obstore.store").MemoryStore()
+    memory.put("a.h5", data)
+
+    async def main() -> None:
+        async with hyperslab.aio.AsyncFile("a.h5", store=memory, storage_options={"first": 2048, "line": 4096}) as file:
+            dataset = await file.dataset("a")
+            memory.put("a.h5", data[::-1])
+            with pytest.raises(OSError, match=r"(?i)precondition|changed"):
+                await dataset.read()
+
+    asyncio.run(main())
+
+
+def test_other_objects_are_no_stores() -> None:
+    async def main() -> None:
+        with pytest.raises(TypeError, match="obstore"):
+            await hyperslab.aio.AsyncFile("a.h5", store=object())
 
     asyncio.run(main())
 

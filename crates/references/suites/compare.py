@@ -22,6 +22,7 @@ import warnings
 
 import fsspec
 import h5py
+import hdf5plugin  # noqa: F401 - h5py then knows its filters
 import numpy as np
 import xarray
 import zarr
@@ -91,7 +92,13 @@ def compare_values(path: str, store: object, skipped: set[str]) -> collections.C
                 return
             if not isinstance(dataset, h5py.Dataset):
                 return
-            if dataset.shape is not None and dataset.dtype.itemsize * dataset.size > LARGEST:
+            try:
+                itemsize = dataset.dtype.itemsize
+            except (OSError, TypeError, ValueError) as error:
+                found["h5py cannot read"] += 1
+                print(f"  {name}: h5py: {error}")
+                return
+            if dataset.shape is not None and itemsize * dataset.size > LARGEST:
                 found["dataset too large to compare"] += 1
                 return
             if name in skipped:
@@ -119,7 +126,7 @@ def compare_values(path: str, store: object, skipped: set[str]) -> collections.C
 
         def collect(group: h5py.Group, prefix: str, seen: frozenset[object]) -> None:
             for name in group:
-                if not name.isprintable():
+                if not isinstance(name, str) or not name.isprintable():
                     continue
                 full = f"{prefix}{name}"
                 try:
@@ -158,11 +165,12 @@ def compare_xarray(path: str, store: object) -> str:
     if isinstance(ours, Exception):
         return f"XARRAY REFUSES THE REFERENCES: {type(ours).__name__}: {str(ours)[:150]}"
     for name, variable in theirs.variables.items():
-        if name not in ours.variables:
+        if name not in ours.variables or variable.nbytes > LARGEST:
             continue
         other = ours.variables[name]
-        phony = all(str(dim).startswith("phony") for dim in variable.dims)
-        if variable.dims != other.dims and not phony:
+        # Without scales, h5netcdf takes a dimension of the same size, if there is one.
+        pairs = zip(variable.dims, other.dims, strict=True)
+        if any(one != two and not str(one).startswith("phony") and not str(two).startswith("phony") for one, two in pairs):
             return f"XARRAY DIFFERS: dimensions of {name}: {variable.dims} {other.dims}"
         try:
             difference = differs(variable.values, other.values)

@@ -2,13 +2,15 @@
 
     python others.py kerchunk|virtualizarr FOLDER [PYTEST_ARGUMENT…]
 
-FOLDER holds the sources of the project, as its repository has them: the tests are not part of this repository. In the
+FOLDER holds the sources of the project, as its repository has them: the tests are not part of this repository. The
+installed package of VirtualiZarr has its tests, which "-" means. In the
 tests of kerchunk, ``SingleHdf5ToZarr`` returns the references of hyperslab; in the tests of VirtualiZarr, ``HDFParser``
 is ``HyperslabParser``. The exit status is the one of pytest.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import pathlib
 import sys
 from typing import Any
@@ -17,11 +19,7 @@ import pytest
 
 TESTS = {
     "kerchunk": ["tests/test_hdf.py"],
-    "virtualizarr": [
-        "virtualizarr/tests/test_parsers/test_hdf",
-        "virtualizarr/tests/test_parsers/test_hdf.py",
-        "virtualizarr/tests/test_integration.py",
-    ],
+    "virtualizarr": ["tests/test_parsers/test_hdf", "tests/test_integration.py"],
 }
 
 
@@ -64,6 +62,10 @@ def main() -> int:
     project, folder, *arguments = sys.argv[1:]
     {"kerchunk": patch_kerchunk, "virtualizarr": patch_virtualizarr}[project]()
     root = pathlib.Path(folder)
+    if folder == "-":
+        root = pathlib.Path(importlib.util.find_spec(project).submodule_search_locations[0])
+    elif project == "virtualizarr":
+        root /= "virtualizarr"
     tests = [str(root / test) for test in TESTS[project] if (root / test).exists()]
     return pytest.main(["-q", "-p", "no:cacheprovider", f"--rootdir={root}", *arguments, *tests])
 

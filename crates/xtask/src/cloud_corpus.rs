@@ -1,7 +1,7 @@
 //! `cargo xtask cloud-corpus`: reads every file of the corpus from disk, through the blocking
 //! driver of hyperslab-cloud, and through its `AsyncFile`. The contents must be the same.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 use hyperslab_testkit::{corpus, workspace};
@@ -12,16 +12,20 @@ use crate::shell;
 const EXCEPTIONS: &str = "docs/cloud-exceptions.md";
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
-    if let Some(unknown) = args.first() {
-        bail!("unknown argument `{unknown}`");
-    }
+    let binary = match args {
+        [] => None,
+        [option, binary] if option == "--binary" => Some(PathBuf::from(binary)),
+        _ => bail!("cargo xtask cloud-corpus [--binary PROGRAM]"),
+    };
     let Some(dir) = corpus::dir() else { return Ok(()) };
-    let build = ["build", "--package", "hyperslab-cloud", "--features", "fs", "--example", "cloud_digest"];
-    shell::run(&mut shell::cargo(&build))?;
+    let program = match binary {
+        Some(binary) => std::path::absolute(binary)?,
+        None => build()?,
+    };
     let mut found = Vec::new();
     let cases = corpus::cases(&dir)?;
     let names: Vec<&str> = cases.iter().map(|case| case.name.as_str()).collect();
-    let whole = compare(&dir.join("files"), &names, &mut found)?;
+    let whole = compare(&program, &dir.join("files"), &names, &mut found)?;
     println!("cloud-corpus: {} of {} files have the same contents", whole - found.len(), whole);
     let text = std::fs::read_to_string(workspace::root().join(EXCEPTIONS)).context(EXCEPTIONS)?;
     let known = listed(&text);
@@ -33,16 +37,23 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     Ok(())
 }
 
+/// Builds the program that compares files, and returns its path.
+fn build() -> Result<PathBuf> {
+    let build = ["build", "--release", "--package", "hyperslab-cloud", "--example", "cloud_digest"];
+    // The optimization between crates takes longer than it saves here.
+    shell::run(shell::cargo(&build).env("CARGO_PROFILE_RELEASE_LTO", "off"))?;
+    Ok(workspace::root().join("target/release/examples/cloud_digest"))
+}
+
 /// Returns the name of the file in a line about a difference.
 fn name_of(line: &str) -> &str {
     line.split_once(": ").map_or(line, |(name, _)| name)
 }
 
 /// Compares files, adds a line for each difference, and returns the number of files.
-fn compare(folder: &Path, names: &[&str], found: &mut Vec<String>) -> Result<usize> {
+fn compare(program: &Path, folder: &Path, names: &[&str], found: &mut Vec<String>) -> Result<usize> {
     let list = workspace::root().join("target/cloud-corpus.txt");
     std::fs::write(&list, names.join("\n"))?;
-    let program = workspace::root().join("target/debug/examples/cloud_digest");
     let output = shell::command(program, &[]).arg(folder).arg(&list).output()?;
     let printed = String::from_utf8_lossy(&output.stdout);
     ensure!(output.status.success(), "cloud_digest: {}", String::from_utf8_lossy(&output.stderr));

@@ -26,6 +26,7 @@ mod model;
 mod package;
 mod page;
 mod python;
+mod references;
 mod release;
 mod repack_corpus;
 mod sanitize;
@@ -60,7 +61,7 @@ const TASKS: &[(&str, Task, &str)] = &[
     (
         "bench-cloud",
         bench_cloud::run,
-        "requests, bytes and times of reads from a web server with a delay, compared with h5py, pyfive and zarr [DELAY…] [--debug] [--update]",
+        "requests, bytes and times of reads from a web server with a delay, compared with h5py, pyfive and zarr [DELAY…] [--debug] [--binary PROGRAM: instead of a new build] [--update]",
     ),
     (
         "cloud",
@@ -70,7 +71,12 @@ const TASKS: &[(&str, Task, &str)] = &[
     (
         "cloud-corpus",
         cloud_corpus::run,
-        "every file of the corpus has the same contents through the driver and AsyncFile of hyperslab-cloud as from disk",
+        "every file of the corpus has the same contents through the driver and AsyncFile of hyperslab-cloud as from disk [--binary PROGRAM: instead of a new build]",
+    ),
+    (
+        "references",
+        references::run,
+        "zarr and xarray over the references of each file of the corpus give the values of the file; the HDF5 tests of kerchunk and VirtualiZarr with our references [--corpus | --suites] [--binary PROGRAM: instead of a new build]",
     ),
     (
         "substitutes",

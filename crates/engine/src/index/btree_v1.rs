@@ -89,6 +89,29 @@ fn visit(
     Ok(())
 }
 
+/// Reads the root node of a version 1 B-tree.
+pub fn root(store: &Store, root: Address, context: &BTreeV1Context) -> Result<Arc<BTreeV1Node>> {
+    node_at(store, root, context, None)
+}
+
+/// Reads all nodes of a version 1 B-tree, and calls `visit` for each leaf that can be read, in
+/// unspecified order. For work in [`Store::read_ahead`]: errors are left to the reads after it.
+pub fn touch(store: &Store, root: Address, context: &BTreeV1Context, visit: &mut dyn FnMut(&BTreeV1Node)) {
+    let mut guard = VisitedBlocks::new(store, BTreeV1Node::NAME);
+    let mut unvisited = vec![(root, None)];
+    while let Some((address, level)) = unvisited.pop() {
+        if guard.enter(address).is_err() {
+            return;
+        }
+        let Ok(node) = node_at(store, address, context, level) else { continue };
+        if node.level == 0 {
+            visit(&node);
+        } else {
+            unvisited.extend(node.children.iter().map(|child| (*child, Some(node.level))));
+        }
+    }
+}
+
 /// Returns the leaf of a version 1 B-tree that may contain a key, and the index of the key's child
 /// in the leaf. `compare` compares a child of a node, given by its index, with the key. `Equal`
 /// means that the key lies between the keys of the child.

@@ -12,6 +12,7 @@ use hyperslab_format::message::{
     MessageType, SharedReference,
 };
 
+use super::ahead;
 use super::container::Container;
 use super::header::ObjectHeader;
 use super::message::{self, Body};
@@ -186,6 +187,7 @@ struct DenseAttributes<'a> {
 
 impl<'a> DenseAttributes<'a> {
     fn open(container: &'a Container, header: &ObjectHeader, info: &AttributeInfo) -> Result<Self> {
+        ahead::fetch_dense_roots(&container.store, info.fractal_heap, info.name_index);
         Ok(Self {
             container,
             owner: header.address(),
@@ -200,6 +202,9 @@ impl<'a> DenseAttributes<'a> {
     /// the hash `hash`.
     fn for_each(&self, hash: Option<u32>, visit: &mut AtAttribute<'_>) -> Result<()> {
         let store = &self.container.store;
+        if hash.is_none() {
+            self.fetch();
+        }
         self.tree.walk_range(
             store,
             &mut |record| match hash {
@@ -211,6 +216,15 @@ impl<'a> DenseAttributes<'a> {
                 None => Ok(ControlFlow::Continue(())),
             },
         )
+    }
+
+    /// Fetches all attributes, if reads have to wait for bytes. Shared attributes have other heaps.
+    fn fetch(&self) {
+        ahead::fetch_dense(&self.container.store, self.heap.address(), self.tree_address, |record| {
+            let record = AttributeNameRecord::decode(record, ()).ok()?;
+            let flags = MessageFlags::from_bits_retain(record.message_flags);
+            Some(record.heap_id).filter(|_| !flags.contains(MessageFlags::SHARED))
+        });
     }
 
     fn of_record(&self, record: &[u8]) -> Result<Attribute> {

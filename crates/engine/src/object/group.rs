@@ -15,7 +15,7 @@ use super::by_name;
 use super::container::Container;
 use super::header::ObjectHeader;
 use super::link::{Link, LinkView, TargetView};
-use super::{message, symbol_table};
+use super::{ahead, message, symbol_table};
 use crate::error::{Error, Result};
 use crate::index::btree_v2::BTreeV2;
 use crate::index::fractal_heap::{self, FractalHeap};
@@ -111,6 +111,7 @@ pub fn for_each(container: &Container, header: &ObjectHeader, visit: &mut AtLink
         }
         GroupStorage::Dense(info) if container.store.is_salvaging() => salvage_dense(container, &info, visit),
         GroupStorage::Dense(info) => {
+            fetch_dense(container, &info);
             let heap = FractalHeap::open(&container.store, info.fractal_heap)?;
             let tree = BTreeV2::open(&container.store, info.name_index)?;
             let mut objects = heap.objects(&container.store);
@@ -163,6 +164,7 @@ pub fn visit_in_order<G>(
             return Ok(());
         }
     };
+    fetch_dense(container, &info);
     let heap = FractalHeap::open(&container.store, info.fractal_heap)?;
     let tree = BTreeV2::open(&container.store, info.name_index)?;
     let (mut objects, mut found) = (heap.objects(&container.store), Vec::new());
@@ -178,6 +180,12 @@ pub fn visit_in_order<G>(
     let order = by_name::order(links.len(), |position| links.get(position).map_or(&[], |link| link.name));
     let _ = order.iter().filter_map(|position| links.get(*position)).try_for_each(visit);
     Ok(())
+}
+
+/// Fetches all links of a group's dense storage, if reads have to wait for bytes.
+fn fetch_dense(container: &Container, info: &LinkInfo) {
+    let id = |record: &[u8]| LinkNameRecord::decode(record, ()).ok().map(|record| record.heap_id);
+    ahead::fetch_dense(&container.store, info.fractal_heap, info.name_index, id);
 }
 
 /// Returns the number of links in the group with the given object header.
@@ -252,6 +260,7 @@ pub fn find(container: &Container, header: &ObjectHeader, name: &[u8]) -> Result
 /// name, and compares links of equal hashes by name.
 fn find_dense(container: &Container, info: &LinkInfo, name: &[u8]) -> Result<Option<Link>> {
     let hash = checksum(name);
+    ahead::fetch_dense_roots(&container.store, info.fractal_heap, info.name_index);
     let heap = FractalHeap::open(&container.store, info.fractal_heap)?;
     let tree = BTreeV2::open(&container.store, info.name_index)?;
     let mut found = None;

@@ -1,6 +1,7 @@
 //! Objects of a file: object headers and their messages, links, groups, attributes, and
 //! descriptions of datasets. Raw data is not part of this module.
 
+mod ahead;
 pub mod annotation;
 pub mod attribute;
 pub mod attribute_edit;

@@ -92,8 +92,8 @@ class ObstoreReader:
         """Ask for the size and the version of the object."""
         meta = store.head(path)
         self.name = f"store:{path}"
+        self.path = path
         self.size = int(meta["size"])
-        self._path = path
         self._store = store
         self._tag = meta.get("e_tag")
 
@@ -108,7 +108,7 @@ class ObstoreReader:
         options: dict[str, Any] = {"range": (start, end)}
         if self._tag and not self._tag.startswith("W/"):
             options["if_match"] = self._tag
-        result = self._store.get(self._path, options=options)
+        result = self._store.get(self.path, options=options)
         if result.meta["size"] != self.size or result.meta.get("e_tag") != self._tag:
             raise OSError(f"{self.name} has changed since it was opened")
         return bytes(result.bytes())
@@ -120,16 +120,16 @@ class FsspecReader:
     def __init__(self, path: str, store: Any) -> None:
         """Ask for the size of the file."""
         self.name = f"store:{path}"
-        self._path = store._strip_protocol(path)
+        self.path = store._strip_protocol(path)
         self._store = store
-        info = store.info(self._path)
+        info = store.info(self.path)
         if info.get("size") is None:
             raise OSError(f"{self.name}: the file system does not tell the size of the file")
         self.size = int(info["size"])
 
     def ranges(self, starts: list[int], ends: list[int]) -> list[bytes]:
         """Read byte ranges."""
-        found = self._store.cat_ranges([self._path] * len(starts), starts, ends, on_error="raise")
+        found = self._store.cat_ranges([self.path] * len(starts), starts, ends, on_error="raise")
         return [bytes(part) for part in found]
 
 

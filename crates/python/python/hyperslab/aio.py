@@ -1,4 +1,4 @@
-"""HDF5 files at URLs for asyncio.
+"""HDF5 files at URLs and in stores for asyncio.
 
 >>> import asyncio, hyperslab.aio
 >>> async def main():
@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 from . import _hyperslab as core
 from ._dataset import Dataset
 from ._file import File
-from ._remote import is_url, storage_of
+from ._remote import is_url, reader_of, storage_of
 
 __all__ = ["AsyncDataset", "AsyncFile"]
 
@@ -57,22 +57,29 @@ async def _result_of(start: Callable[[Callable[[Any, Any], None]], Any]) -> Any:
 
 
 class AsyncFile:
-    """A file at a URL, open for reading. Await it, or use it with ``async with``.
+    """A file at a URL or in a store, open for reading. Await it, or use it with ``async with``.
 
     Work on the file is a function that reads as usual: ``await file.run(lambda f: f["a"].attrs["unit"])``. If it needs
     bytes that are not there, it fails, the bytes are fetched together, and it is called again. So it must not have
     effects that a repetition would spoil.
     """
 
-    def __init__(self, url: str, *, storage_options: Mapping[str, Any] | None = None) -> None:
-        """Make a file that is opened when it is awaited. ``storage_options`` are settings of the store."""
-        if not is_url(url):
-            raise ValueError(f"a URL is needed, such as s3://bucket/file.h5, not {url!r}")
+    def __init__(self, url: str, *, store: Any = None, storage_options: Mapping[str, Any] | None = None) -> None:
+        """Make a file that is opened when it is awaited.
+
+        ``url`` is a URL, or the path in ``store``: a store of obstore or a file system of fsspec, whose blocking methods
+        other threads call. ``storage_options`` are settings of the reader, and of the store of a URL.
+        """
         if not hasattr(core, "AsyncFile"):
             raise NotImplementedError("this build of hyperslab has no URLs (the feature cloud)")
+        if store is None and not is_url(url):
+            raise ValueError(f"a URL is needed, such as s3://bucket/file.h5, or a path with store=, not {url!r}")
+        if getattr(store, "asynchronous", False):
+            raise TypeError("a file system of fsspec with asynchronous=False is needed: other threads call its methods")
         self._url: str | None = url
+        self._store = store
         self._storage: dict[str, Any] | None = storage_of(storage_options)
-        self._name = core.without_credentials(url)
+        self._name = core.without_credentials(url) if store is None else f"store:{url}"
         self._opened: core.AsyncFile | None = None
         self._file: File | None = None
 
@@ -82,8 +89,12 @@ class AsyncFile:
             url, storage = self._url, self._storage
             if url is None or storage is None:
                 raise ValueError("the file is closed")
-            self._opened = await _result_of(lambda done: core.AsyncFile.open(url, {}, storage, done))
-            self._url = self._storage = None
+            if self._store is None:
+                self._opened = await _result_of(lambda done: core.AsyncFile.open(url, {}, storage, done))
+            else:
+                reader = await asyncio.to_thread(reader_of, url, self._store)
+                self._opened = await _result_of(lambda done: core.AsyncFile.open_ranges(reader, {}, storage, done))
+            self._url = self._storage = self._store = None
             self._file = File(self._opened.file)
         return self
 
@@ -98,7 +109,7 @@ class AsyncFile:
 
     def close(self) -> None:
         """Close the file."""
-        self._url = self._storage = None
+        self._url = self._storage = self._store = None
         if self._file is not None:
             self._file.close()
 

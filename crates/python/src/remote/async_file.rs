@@ -1,14 +1,15 @@
 //! Files at URLs for asyncio.
 
 use std::io;
-use std::sync::Weak;
+use std::sync::{Arc, Weak};
 
 use hyperslab::vfd::DriverError;
-use hyperslab_cloud::AsyncFile as CloudFile;
+use hyperslab_cloud::{AsyncFile as CloudFile, RangeReader as _};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use super::executor::{self, Job};
+use super::reader::PythonReader;
 use super::{cloud_options, usage, without_credentials};
 use crate::errors::raise;
 use crate::file::{File, read_options};
@@ -69,6 +70,29 @@ impl AsyncFile {
         Ok(Task { job })
     }
 
+    /// Opens the file that an object with the method `ranges(starts, ends)` reads, and calls `done`
+    /// with it.
+    #[staticmethod]
+    fn open_ranges(
+        reader: &Bound<'_, PyAny>,
+        options: &Bound<'_, PyDict>,
+        storage: &Bound<'_, PyDict>,
+        done: Py<PyAny>,
+    ) -> PyResult<Task> {
+        let cloud = cloud_options(storage, read_options(options)?)?;
+        let reader = Arc::new(PythonReader::new(reader)?);
+        let job = executor::spawn(async move {
+            let name = reader.name().to_owned();
+            let opened = CloudFile::open_reader(reader, cloud).await.map_err(raise);
+            let outcome = match opened {
+                Ok(cloud) => finish(cloud, name).await,
+                Err(error) => Err(error),
+            };
+            report(&done, outcome);
+        });
+        Ok(Task { job })
+    }
+
     /// Calls `work` until all bytes that it reads are there, and calls `done` with its result.
     fn run(&self, work: Py<PyAny>, done: Py<PyAny>) -> Task {
         let cloud = self.cloud.clone();
@@ -98,8 +122,13 @@ impl AsyncFile {
 
 async fn open(url: &str, options: hyperslab_cloud::CloudOptions) -> PyResult<Py<PyAny>> {
     let cloud = CloudFile::open(url, options).await.map_err(raise)?;
+    finish(cloud, without_credentials(url)).await
+}
+
+/// Returns the object of Python for an open file.
+async fn finish(cloud: CloudFile, name: String) -> PyResult<Py<PyAny>> {
     let facade = cloud.run(|file| Ok(file.clone())).await.map_err(raise)?;
-    let file = File::of_url(facade, without_credentials(url))?;
+    let file = File::of_url(facade, name)?;
     Python::attach(|py| {
         let opened = AsyncFile { cloud, file: Py::new(py, file)? };
         Ok(Py::new(py, opened)?.into_any())

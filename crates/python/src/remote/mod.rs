@@ -3,6 +3,7 @@
 mod async_file;
 mod executor;
 mod options;
+mod reader;
 
 use hyperslab_cloud::CloudDriver;
 use pyo3::prelude::*;

@@ -42,15 +42,18 @@ struct Cost {
 type Costs = BTreeMap<String, [Option<Cost>; 3]>;
 
 /// Runs the benchmark. With `--update`, writes its table to the page of the book. With `--debug`,
-/// the build of hyperslab is not optimized: the requests are the same, the times are not.
+/// the build of hyperslab is not optimized: the requests are the same, the times are not. With
+/// `--binary`, another program reads the files, in place of a new build.
 pub(crate) fn run(args: &[String]) -> Result<()> {
-    let (mut update, mut debug, mut delays) = (false, false, Vec::new());
-    for arg in args {
+    let (mut update, mut debug, mut binary, mut delays) = (false, false, None, Vec::new());
+    let mut words = args.iter();
+    while let Some(arg) = words.next() {
         match (arg.as_str(), arg.parse::<u64>()) {
             ("--update", _) => update = true,
             ("--debug", _) => debug = true,
+            ("--binary", _) => binary = Some(PathBuf::from(words.next().context("--binary PROGRAM")?)),
             (_, Ok(delay)) => delays.push(delay),
-            _ => bail!("cargo xtask bench-cloud [DELAY…] [--debug] [--update]"),
+            _ => bail!("cargo xtask bench-cloud [DELAY…] [--debug | --binary PROGRAM] [--update]"),
         }
     }
     if delays.is_empty() {
@@ -63,7 +66,10 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     if !FILES.iter().chain(&[bars::PLAIN]).all(|name| folder.join(name).with_extension("h5").is_file()) {
         shell::run(Command::new(&interpreter).arg(&script).arg("write").arg(&folder))?;
     }
-    let reader = build(debug)?;
+    let reader = match binary {
+        Some(binary) => binary,
+        None => build(debug)?,
+    };
     let (mut table, mut bars) = (String::new(), String::new());
     for delay in delays {
         for name in FILES {

@@ -4,6 +4,7 @@
 //! Changes keep two invariants that libhdf5 relies on: no node has more records than the split
 //! percentage allows, and no node except the root has fewer than the merge percentage requires.
 
+mod ahead;
 mod append;
 mod balance;
 mod delete;

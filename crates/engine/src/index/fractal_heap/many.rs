@@ -4,7 +4,9 @@
 use std::sync::Arc;
 
 use hyperslab_exact::{to_u64, to_usize};
-use hyperslab_format::fractal_heap::{FractalHeapDirectBlock, FractalHeapDirectContext, HeapId};
+use hyperslab_format::fractal_heap::{
+    FractalHeapDirectBlock, FractalHeapDirectContext, FractalHeapIndirectBlock, HeapId,
+};
 
 use super::FractalHeap;
 use crate::error::{Error, Result};
@@ -48,6 +50,18 @@ impl FractalHeap {
     /// Creates an empty set of objects to read from this fractal heap.
     pub fn objects<'h>(&'h self, store: &'h Store) -> HeapObjects<'h> {
         HeapObjects { heap: self, store, blocks: Vec::new(), starts: Vec::new(), owned: Vec::new() }
+    }
+
+    /// Reads the root block of the fractal heap. For work in [`Store::read_ahead`]: an error is left
+    /// to the read after it.
+    pub fn touch_root(&self, store: &Store) {
+        match self.header.root_rows {
+            0 => drop(self.root_block().map(|root| self.block(store, &root))),
+            rows => {
+                let context = self.indirect_context(store, rows.into());
+                drop(store.shared::<FractalHeapIndirectBlock>(self.header.root, &context));
+            }
+        }
     }
 }
 

@@ -23,6 +23,7 @@ pub(super) use insert::create;
 pub(super) use insert_all::insert_all;
 pub(super) use remove::{delete, remove};
 
+use super::ahead;
 use super::container::Container;
 use super::link::{Link, LinkView, TargetView};
 use crate::error::{Error, Result};
@@ -40,12 +41,13 @@ pub(super) fn for_each(
     table: &SymbolTable,
     visit: &mut dyn FnMut(Link) -> Result<ControlFlow<()>>,
 ) -> Result<()> {
-    let heap = LocalHeap::load(&container.store, table.heap)?;
+    let heap = names(container, table)?;
     walk(container, table, &heap, &mut |link| visit(link.to_link()))
 }
 
-/// Opens the local heap with the names of a symbol table.
+/// Opens the local heap with the names of a symbol table, before all its links are read.
 pub(super) fn names(container: &Container, table: &SymbolTable) -> Result<LocalHeap> {
+    ahead::fetch_symbol_table(container, table);
     LocalHeap::load(&container.store, table.heap)
 }
 
@@ -102,6 +104,7 @@ pub(super) fn is_empty(container: &Container, table: &SymbolTable) -> Result<boo
 
 /// Returns the link with the name `name` from a group's symbol table.
 pub(super) fn find(container: &Container, table: &SymbolTable, name: &[u8]) -> Result<Option<Link>> {
+    ahead::fetch_symbol_table_roots(container, table);
     let heap = LocalHeap::load(&container.store, table.heap)?;
     let found =
         btree_v1::descend(&container.store, table.btree, &tree_context(container), &mut |node, position| {

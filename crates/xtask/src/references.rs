@@ -1,0 +1,114 @@
+//! `cargo xtask references`: the references of `hyperslab export kerchunk` and of the Python package
+//! against the files of the corpus, and in the suites of kerchunk and VirtualiZarr.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail, ensure};
+use hyperslab_testkit::{corpus, referee, workspace};
+
+use crate::corpus::{COMMAND, listed};
+use crate::{python, shell};
+
+const FOLDER: &str = "crates/references/suites";
+const EXCEPTIONS: &str = "docs/references-exceptions.md";
+/// The project whose tests are in no package, and the variable with the folder of its sources.
+const KERCHUNK: (&str, &str) = ("kerchunk", "HYPERSLAB_KERCHUNK_SOURCE");
+
+pub(crate) fn run(args: &[String]) -> Result<()> {
+    let (mut compares, mut suites, mut binary) = (true, true, None);
+    let mut words = args.iter();
+    while let Some(arg) = words.next() {
+        match arg.as_str() {
+            "--corpus" => suites = false,
+            "--suites" => compares = false,
+            "--binary" => binary = Some(PathBuf::from(words.next().context("--binary PROGRAM")?)),
+            _ => bail!("cargo xtask references [--corpus | --suites] [--binary PROGRAM]"),
+        }
+    }
+    let Some(python) = prepare()? else { return Ok(()) };
+    let text = std::fs::read_to_string(workspace::root().join(EXCEPTIONS)).context(EXCEPTIONS)?;
+    let known = listed(&text);
+    let mut found = BTreeSet::new();
+    if compares && let Some(dir) = corpus::dir() {
+        let program = match binary {
+            Some(binary) => std::path::absolute(binary)?,
+            None => {
+                shell::build_command()?;
+                workspace::root().join(COMMAND)
+            }
+        };
+        found.extend(compare(&python, &program, &dir)?);
+    }
+    if suites {
+        python::install(&python, python::RELEASE)?;
+        found.extend(suite(&python, "virtualizarr", None)?);
+        match std::env::var_os(KERCHUNK.1) {
+            Some(folder) => found.extend(suite(&python, KERCHUNK.0, Some(Path::new(&folder)))?),
+            None => workspace::skip(KERCHUNK.0, &format!("{} names no folder with its sources", KERCHUNK.1)),
+        }
+    }
+    let new: Vec<&String> = found.iter().filter(|name| !known.contains(name.as_str())).collect();
+    ensure!(new.is_empty(), "{EXCEPTIONS} lacks {new:#?}");
+    Ok(())
+}
+
+/// Prepares a Python with the packages. Returns `None` after it has printed why the task is skipped.
+fn prepare() -> Result<Option<PathBuf>> {
+    let venv = workspace::root().join("target/references/venv");
+    let python = referee::python_in(&venv);
+    let requirements = workspace::root().join(FOLDER).join("requirements.txt");
+    let wanted = std::fs::read_to_string(&requirements).context("requirements.txt")?;
+    let stamp = venv.join("installed.txt");
+    if std::fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
+        return Ok(Some(python));
+    }
+    let made = shell::run(Command::new("python3").args(["-m", "venv"]).arg(&venv)).and_then(|()| {
+        let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement"];
+        shell::run(Command::new(&python).args(install).arg(&requirements))
+    });
+    if let Err(error) = made {
+        workspace::skip("references", &format!("their Python cannot be prepared: {error:#}"));
+        return Ok(None);
+    }
+    std::fs::write(&stamp, wanted)?;
+    Ok(Some(python))
+}
+
+/// Compares the references of all files of the corpus with the files. Returns the names of the
+/// files that differ.
+fn compare(python: &Path, program: &Path, dir: &Path) -> Result<Vec<String>> {
+    let files = dir.join("files");
+    let mut command = shell::command(python, &[]);
+    command.arg(workspace::root().join(FOLDER).join("compare.py")).arg(program);
+    let output = command.arg(&files).output().context("compare.py")?;
+    let printed = String::from_utf8_lossy(&output.stdout);
+    print!("{printed}{}", String::from_utf8_lossy(&output.stderr));
+    ensure!(printed.contains(" HDF5 files, "), "compare.py did not end");
+    let folder = format!("{}/", files.display());
+    // A line about a file that was not exported is no difference.
+    let differs = |line: &&str| line.starts_with(&folder) && !line.contains(": not exported");
+    let names = printed.lines().filter(differs).map(|line| {
+        let name = line.trim_start_matches(&folder);
+        name.split_once(": ").map_or(name, |(name, _)| name).to_owned()
+    });
+    Ok(names.collect())
+}
+
+/// Runs the HDF5 tests of a project. Returns the names of the tests that fail.
+fn suite(python: &Path, project: &str, folder: Option<&Path>) -> Result<Vec<String>> {
+    let mut command = shell::command(python, &[]);
+    command.arg(workspace::root().join(FOLDER).join("others.py")).arg(project);
+    command.args(folder).args(folder.is_none().then_some("-")).arg("--timeout=300");
+    let output = command.output().context("others.py")?;
+    let printed = String::from_utf8_lossy(&output.stdout);
+    print!("{printed}{}", String::from_utf8_lossy(&output.stderr));
+    ensure!(printed.contains(" passed"), "no test of {project} passed");
+    let failed = printed.lines().filter_map(|line| {
+        let test = line.strip_prefix("FAILED ").or_else(|| line.strip_prefix("ERROR "))?;
+        let test = test.split_once(" - ").map_or(test, |(test, _)| test);
+        Some(test.rsplit('/').next().unwrap_or(test).to_owned())
+    });
+    Ok(failed.collect())
+}
