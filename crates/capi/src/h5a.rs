@@ -196,7 +196,23 @@ fn datatype_of(attribute_id: hid_t) -> Outcome<hid_t> {
 /// # Errors
 /// Returns the errors of reading the attribute.
 pub fn info(owner: &Object, attribute: &hyperslab::Attribute) -> Outcome<H5A_info_t> {
-    let tracked = owner.attribute_order()? != hyperslab::CreationOrder::Untracked;
+    info_of(attribute, tracks_order(owner)?)
+}
+
+/// Returns whether an object tracks the creation order of its attributes.
+///
+/// # Errors
+/// Returns the errors of reading the object.
+pub fn tracks_order(owner: &Object) -> Outcome<bool> {
+    Ok(owner.attribute_order()? != hyperslab::CreationOrder::Untracked)
+}
+
+/// Returns information about an attribute. `tracked` is true if the object of the attribute tracks
+/// the creation order.
+///
+/// # Errors
+/// Returns the errors of reading the attribute.
+pub fn info_of(attribute: &hyperslab::Attribute, tracked: bool) -> Outcome<H5A_info_t> {
     let elements = attribute.dataspace()?.element_count().unwrap_or(0); // It was stored.
     Ok(H5A_info_t {
         corder_valid: tracked && attribute.creation_order().is_some(),

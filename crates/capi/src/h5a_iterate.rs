@@ -9,7 +9,7 @@ use crate::error::{Failure, Outcome, codes};
 use crate::export;
 use crate::file::location;
 use crate::file::traverse::{self, Place};
-use crate::h5a::{H5A_info_t, info};
+use crate::h5a::{H5A_info_t, info_of, tracks_order};
 use crate::pointer::{Out, Text};
 
 /// The C type of a user's function that visits an attribute (`H5A_operator2_t`).
@@ -39,12 +39,12 @@ fn iterate(
     if first > 0 && first >= attributes.len() {
         return Err(Failure::bad_value("invalid index specified"));
     }
-    let owner = place.0.clone();
+    let tracked = tracks_order(&place.0)?;
     let id = crate::h5o::register(place, H5P_DEFAULT)?;
     let (mut outcome, mut at) = (0, first);
     for attribute in attributes.iter().skip(first) {
         let name = crate::error::stack::text(attribute.name_bytes());
-        let info = info(&owner, attribute)?;
+        let info = info_of(attribute, tracked)?;
         outcome = call_user!(visit, id, name.as_ptr(), &raw const info, data);
         at += 1;
         if outcome != 0 {

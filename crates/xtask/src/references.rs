@@ -1,5 +1,5 @@
-//! `cargo xtask references`: the references of `hyperslab export kerchunk` and of the Python package
-//! against the files of the corpus, and in the suites of kerchunk and VirtualiZarr.
+//! `cargo xtask references`: the references of `hyperslab export kerchunk` and of the Python
+//! package against the files of the corpus, and in the suites of kerchunk and VirtualiZarr.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -54,7 +54,8 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Prepares a Python with the packages. Returns `None` after it has printed why the task is skipped.
+/// Prepares a Python with the packages. Returns `None` after it has printed why the task is
+/// skipped.
 fn prepare() -> Result<Option<PathBuf>> {
     let venv = workspace::root().join("target/references/venv");
     let python = referee::python_in(&venv);

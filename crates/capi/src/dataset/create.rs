@@ -266,7 +266,8 @@ fn spec(filter: &FilterEntry) -> Outcome<FilterSpec> {
 }
 
 /// Converts the mappings of a new virtual dataset from a property list to the form of hyperslab.
-/// The dataspaces lose their dimensions, because the virtual dataset and the sources have their own.
+/// The dataspaces lose their dimensions, because the virtual dataset and the sources have their
+/// own.
 fn mappings(choices: &[MappingChoice]) -> Vec<VirtualMapping> {
     let mapping = |choice: &MappingChoice| VirtualMapping {
         file: choice.file.clone(),

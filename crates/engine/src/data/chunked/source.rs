@@ -47,11 +47,11 @@ impl ChunkedSource {
         let lengths = region.start.iter().zip(self.grid.chunk()).zip(&self.max_dims);
         let lengths = lengths.map(|((start, length), max)| match max {
             // A damaged file can state a maximum below the size. The chunk then ends at its start.
-            Some(max) => max.saturating_sub(*start).min(*length),
+            Some(max) => (*max - (*start).min(*max)).min(*length),
             None => *length,
         });
-        let elements = lengths.fold(1_u64, u64::saturating_mul); // Never more than a chunk has.
-        Ok(elements.max(region.element_count()?))
+        // The product is at most the number of elements of a chunk.
+        Ok(lengths.product::<u64>().max(region.element_count()?))
     }
 
     /// Returns whether a chunk gets further elements when the dataset grows. Such a chunk is not

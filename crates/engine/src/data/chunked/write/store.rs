@@ -1,12 +1,14 @@
 //! The storage of written chunks: writes chunks to the file and their locations to the chunk index.
 
+use std::sync::Arc;
+
 use crate::store::parallel::prelude::*;
 use hyperslab_dataspace::{ChunkPart, Dims, LinearRows};
 use hyperslab_format::codec::Address;
 
 use super::super::ChunkedSource;
-use super::ChunkWriting;
 use super::selected::Selected;
+use super::{ChunkWriter, ChunkWriting};
 use crate::data::chunk_index::ChunkLocation;
 use crate::data::linear::{LinearTarget, are_far};
 use crate::data::transfer::staged::{self, STAGE_BYTES, StageBuffer};
@@ -321,4 +323,44 @@ pub(super) fn encoded<B: AsRef<[u8]>>(
     replaced
         .into_iter()
         .try_for_each(|location| writing.edit.free(SpaceKind::RawData, location.address, location.size))
+}
+
+impl ChunkWriter {
+    /// Stores encoded chunks in the file and removes the dirty chunks with the same coordinates.
+    /// Marks copies of these chunks that threads have read from the file as out of date.
+    pub(super) fn store_encoded<B: AsRef<[u8]>>(
+        &mut self,
+        writing: &mut ChunkWriting<'_, '_>,
+        chunks: &[(Dims, B, u32)],
+    ) -> Result<()> {
+        if chunks.is_empty() {
+            return Ok(());
+        }
+        encoded(&self.source, writing, chunks)?;
+        for (scaled, ..) in chunks {
+            self.keep_growing(writing, scaled)?;
+            self.dirty.discard(scaled);
+            self.dirty.outdate(scaled);
+        }
+        Ok(())
+    }
+
+    /// Keeps the elements of a dirty chunk in the chunk cache after the chunk was stored, if the
+    /// chunk gets further elements when the dataset grows. The next write does not decode the
+    /// chunk.
+    fn keep_growing(&self, writing: &mut ChunkWriting<'_, '_>, scaled: &Dims) -> Result<()> {
+        let Some(chunk) = self.dirty.get(scaled) else { return Ok(()) };
+        // Writes change chunks without filters in the file, not in the cache.
+        let source = &self.source;
+        if !writing.cache.takes(chunk.len() as u64)
+            || source.is_stored_plainly(scaled)?
+            || !source.may_grow(scaled)?
+        {
+            return Ok(());
+        }
+        if let Some(location) = writing.table.get(writing.edit.store(), scaled)? {
+            writing.cache.insert((source.owner, location.address), Arc::from(chunk.as_slice()));
+        }
+        Ok(())
+    }
 }

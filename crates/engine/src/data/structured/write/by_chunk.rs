@@ -10,7 +10,7 @@ use hyperslab_dataspace::{ChunkGrid, Dims};
 use hyperslab_exact::to_usize;
 
 use super::StructuredWriter;
-use super::points::{POINTS, Packed, PointCoordinates, outside};
+use super::coordinates::{POINTS, Packed, PointCoordinates, outside};
 use crate::data::transfer::parallel;
 use crate::error::{Error, Result};
 use crate::store::Store;
@@ -138,11 +138,8 @@ impl StructuredWriter {
         batch: &Range<usize>,
     ) -> Result<Vec<Part<P>>> {
         let length = batch.len().div_ceil(MAX_PARTS).max(MIN_PART_POINTS);
-        let ranges: Vec<Range<usize>> = batch
-            .clone()
-            .step_by(length)
-            .map(|start| start..batch.end.min(start.saturating_add(length))) // The batch ends before.
-            .collect();
+        let ranges: Vec<Range<usize>> =
+            batch.clone().step_by(length).map(|start| start..start + length.min(batch.end - start)).collect();
         parallel::map(store, ranges.len() > 1, ranges, |range| self.part(points, batch.start, range)?.group())
     }
 

@@ -2,6 +2,7 @@
 //! chunks exceed their limit, all threads encode chunks, and one thread stores them.
 
 mod by_chunk;
+mod coordinates;
 mod defined;
 mod points;
 mod resize;
@@ -21,8 +22,8 @@ use crate::data::variable::ForeignHeap;
 use crate::error::{Error, Result};
 use crate::store::{Edit, Store};
 
+pub use coordinates::PointCoordinates;
 pub use defined::IsDefined;
-pub use points::PointCoordinates;
 
 /// The writer of the structured chunks of one dataset, with its dirty chunks.
 #[derive(Debug)]
