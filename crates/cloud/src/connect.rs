@@ -76,8 +76,8 @@ impl HttpConnector for Connector {
     }
 }
 
-/// Follows a redirect. Credentials stay on their host: in headers of the request, or in the query of
-/// the URL.
+/// Follows a redirect. Credentials stay on their host: in headers of the request, or in the query
+/// of the URL.
 fn redirect(attempt: Attempt<'_>, has_credentials: bool) -> reqwest::redirect::Action {
     let Some(first) = attempt.previous().first() else { return attempt.stop() };
     let same_host = first.host_str() == attempt.url().host_str()

@@ -83,7 +83,7 @@ impl ObjectStore for ReaderStore {
             Some(GetRange::Bounded(range)) => range.start.min(size)..range.end.min(size),
             Some(GetRange::Offset(start)) => start.min(size)..size,
             // A suffix that is longer than the object is the whole object.
-            Some(GetRange::Suffix(length)) => size.saturating_sub(length)..size,
+            Some(GetRange::Suffix(length)) => size - length.min(size)..size,
             None => 0..size,
         };
         let wanted = range.clone();

@@ -1,18 +1,11 @@
-//! Reads of links and attributes in advance, for files whose reads have to wait for bytes: the heap
+//! Reads of dense storage in advance, for files whose reads have to wait for bytes: the heap
 //! and the index of a group or an object are fetched together, level by level. Errors are left to
 //! the reads after them.
 
-use hyperslab_exact::to_u64;
-use hyperslab_format::codec::{Address, Structure as _};
-use hyperslab_format::message::SymbolTable;
-use hyperslab_format::symbol_table_node::SymbolTableNode;
+use hyperslab_format::codec::Address;
 
-use super::container::Container;
-use super::symbol_table;
-use crate::index::btree_v1;
 use crate::index::btree_v2::BTreeV2;
 use crate::index::fractal_heap::FractalHeap;
-use crate::index::local_heap::LocalHeap;
 use crate::store::Store;
 
 /// Fetches all entries of dense storage, given by the addresses of its heap and its index by name.
@@ -44,28 +37,5 @@ pub(super) fn fetch_dense_roots(store: &Store, heap: Address, names: Address) {
         let (heap, tree) = (FractalHeap::open(store, heap), BTreeV2::open(store, names));
         drop(heap.map(|heap| heap.touch_root(store)));
         drop(tree.map(|tree| tree.touch_root(store)));
-    });
-}
-
-/// Fetches all links of a symbol table: its local heap, its B-tree, and the nodes below.
-pub(super) fn fetch_symbol_table(container: &Container, table: &SymbolTable) {
-    let store = &container.store;
-    let length = to_u64(SymbolTableNode::size(&symbol_table::node_context(container)));
-    store.read_ahead(&mut || {
-        drop(LocalHeap::load(store, table.heap));
-        btree_v1::touch(store, table.btree, &symbol_table::tree_context(container), &mut |leaf| {
-            for child in &leaf.children {
-                drop(store.read(*child, length, SymbolTableNode::NAME));
-            }
-        });
-    });
-}
-
-/// Fetches the local heap of a symbol table, and the root of its B-tree.
-pub(super) fn fetch_symbol_table_roots(container: &Container, table: &SymbolTable) {
-    let store = &container.store;
-    store.read_ahead(&mut || {
-        drop(LocalHeap::load(store, table.heap));
-        drop(btree_v1::root(store, table.btree, &symbol_table::tree_context(container)));
     });
 }

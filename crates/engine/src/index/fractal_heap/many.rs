@@ -52,8 +52,8 @@ impl FractalHeap {
         HeapObjects { heap: self, store, blocks: Vec::new(), starts: Vec::new(), owned: Vec::new() }
     }
 
-    /// Reads the root block of the fractal heap. For work in [`Store::read_ahead`]: an error is left
-    /// to the read after it.
+    /// Reads the root block of the fractal heap. For work in [`Store::read_ahead`]: an error is
+    /// left to the read after it.
     pub fn touch_root(&self, store: &Store) {
         match self.header.root_rows {
             0 => drop(self.root_block().map(|root| self.block(store, &root))),

@@ -1,5 +1,6 @@
 //! Symbol tables: links in a version 1 B-tree of symbol table nodes, and a local heap of names.
 
+mod ahead;
 mod insert;
 mod insert_all;
 mod path;
@@ -23,7 +24,6 @@ pub(super) use insert::create;
 pub(super) use insert_all::insert_all;
 pub(super) use remove::{delete, remove};
 
-use super::ahead;
 use super::container::Container;
 use super::link::{Link, LinkView, TargetView};
 use crate::error::{Error, Result};
@@ -47,7 +47,7 @@ pub(super) fn for_each(
 
 /// Opens the local heap with the names of a symbol table, before all its links are read.
 pub(super) fn names(container: &Container, table: &SymbolTable) -> Result<LocalHeap> {
-    ahead::fetch_symbol_table(container, table);
+    ahead::fetch(container, table);
     LocalHeap::load(&container.store, table.heap)
 }
 
@@ -104,7 +104,7 @@ pub(super) fn is_empty(container: &Container, table: &SymbolTable) -> Result<boo
 
 /// Returns the link with the name `name` from a group's symbol table.
 pub(super) fn find(container: &Container, table: &SymbolTable, name: &[u8]) -> Result<Option<Link>> {
-    ahead::fetch_symbol_table_roots(container, table);
+    ahead::fetch_roots(container, table);
     let heap = LocalHeap::load(&container.store, table.heap)?;
     let found =
         btree_v1::descend(&container.store, table.btree, &tree_context(container), &mut |node, position| {
