@@ -1,10 +1,8 @@
 //! The other files to which links and datasets of a remote file lead: only objects of the same
 //! store below the same prefix.
 
-use std::io::ErrorKind;
 use std::sync::Arc;
 
-use hyperslab::vfd::DriverError;
 use hyperslab::{Error, OtherFile, OtherFiles, Result};
 use object_store::path::Path;
 
@@ -25,7 +23,7 @@ impl OtherFiles for Siblings {
     fn open(&self, name: &str) -> Result<OtherFile> {
         let path = self.resolve(name)?;
         let location = Location { path, ..self.location.clone() };
-        let driver = self.options.driver_at(&location).map_err(|error| missing(error, name))?;
+        let driver = self.options.driver_at(&location)?;
         let others = Self { location, options: self.options.clone(), prefix: self.prefix.clone() };
         Ok(OtherFile { driver: Arc::new(driver), others: Some(Arc::new(others)) })
     }
@@ -67,17 +65,6 @@ impl Siblings {
         let path = Path::parse(parts.join("/")).map_err(|_| outside())?;
         let is_below = path.prefix_match(&self.prefix).is_some_and(|mut rest| rest.next().is_some());
         if is_below { Ok(path) } else { Err(outside()) }
-    }
-}
-
-/// Returns an error about a missing object as the one about a missing file: elements of missing
-/// source files of virtual datasets have the fill value.
-fn missing(error: Error, name: &str) -> Error {
-    match error {
-        Error::Io { source: DriverError::Io { source, .. }, .. } if source.kind() == ErrorKind::NotFound => {
-            Error::NotFound { subject: "file", name: name.to_owned() }
-        }
-        other => other,
     }
 }
 
