@@ -94,7 +94,7 @@ def read(peer, url, name):
         references = SingleHdf5ToZarr(url, inline_threshold=300).translate()
         print(json.dumps({"step": "references"}), flush=True)
         sys.stdin.readline()
-        system = lambda: fsspec.filesystem("reference", fo=references, remote_protocol="http", asynchronous=True)
+        system = lambda: fsspec.filesystem("reference", fo=references, remote_protocol="http", remote_options={"asynchronous": True}, asynchronous=True)
         group = step("open", lambda: zarr.open_group(zarr.storage.FsspecStore(system(), path=""), mode="r", zarr_format=2))
         step("list", lambda: [(dict(array.attrs), array.shape) for _, one in group.groups() for _, array in one.arrays()])
         step("read", lambda: group[name][...])

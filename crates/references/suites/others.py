@@ -2,15 +2,13 @@
 
     python others.py kerchunk|virtualizarr FOLDER [PYTEST_ARGUMENT…]
 
-FOLDER holds the sources of the project, as its repository has them: the tests are not part of this repository. The
-installed package of VirtualiZarr has its tests, which "-" means. In the
+FOLDER holds the sources of the project, as its repository has them: the tests are not part of this repository. In the
 tests of kerchunk, ``SingleHdf5ToZarr`` returns the references of hyperslab; in the tests of VirtualiZarr, ``HDFParser``
 is ``HyperslabParser``. The exit status is the one of pytest.
 """
 
 from __future__ import annotations
 
-import importlib.util
 import pathlib
 import sys
 from typing import Any
@@ -19,7 +17,7 @@ import pytest
 
 TESTS = {
     "kerchunk": ["tests/test_hdf.py"],
-    "virtualizarr": ["tests/test_parsers/test_hdf", "tests/test_integration.py"],
+    "virtualizarr": ["virtualizarr/tests/test_parsers/test_hdf", "virtualizarr/tests/test_integration.py"],
 }
 
 
@@ -36,12 +34,12 @@ def patch_kerchunk() -> None:
             self._source, self._url, self._limit = h5f, url, inline_threshold
 
         def translate(self, preserve_linked_dsets: bool = False) -> Any:
-            source: Any = self._h5f.filename if hasattr(self._h5f, "filename") and isinstance(self._source, (str, pathlib.Path)) else self._source
+            source: Any = self._source
             if hasattr(source, "file") and hasattr(source, "id"):
                 source = source.file.filename
             return hyperslab.kerchunk.references(
                 str(source) if isinstance(source, (str, pathlib.Path)) else source,
-                self._url and str(self._url), inline=max(0, self._limit), skip_unsupported=True,
+                self._url and str(self._url), inline=int(max(0, min(self._limit, 1 << 40))), skip_unsupported=True,
             )  # fmt: skip
 
     kerchunk.hdf.SingleHdf5ToZarr = Translator
@@ -62,10 +60,6 @@ def main() -> int:
     project, folder, *arguments = sys.argv[1:]
     {"kerchunk": patch_kerchunk, "virtualizarr": patch_virtualizarr}[project]()
     root = pathlib.Path(folder)
-    if folder == "-":
-        root = pathlib.Path(importlib.util.find_spec(project).submodule_search_locations[0])
-    elif project == "virtualizarr":
-        root /= "virtualizarr"
     tests = [str(root / test) for test in TESTS[project] if (root / test).exists()]
     return pytest.main(["-q", "-p", "no:cacheprovider", f"--rootdir={root}", *arguments, *tests])
 

@@ -13,8 +13,9 @@ use crate::{python, shell};
 
 const FOLDER: &str = "crates/references/suites";
 const EXCEPTIONS: &str = "docs/references-exceptions.md";
-/// The project whose tests are in no package, and the variable with the folder of its sources.
-const KERCHUNK: (&str, &str) = ("kerchunk", "HYPERSLAB_KERCHUNK_SOURCE");
+/// The projects, and the variables with the folders of their sources. Their packages lack tests.
+const PROJECTS: [(&str, &str); 2] =
+    [("kerchunk", "HYPERSLAB_KERCHUNK_SOURCE"), ("virtualizarr", "HYPERSLAB_VIRTUALIZARR_SOURCE")];
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let (mut compares, mut suites, mut binary) = (true, true, None);
@@ -43,10 +44,11 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     }
     if suites {
         python::install(&python, python::RELEASE)?;
-        found.extend(suite(&python, "virtualizarr", None)?);
-        match std::env::var_os(KERCHUNK.1) {
-            Some(folder) => found.extend(suite(&python, KERCHUNK.0, Some(Path::new(&folder)))?),
-            None => workspace::skip(KERCHUNK.0, &format!("{} names no folder with its sources", KERCHUNK.1)),
+        for (project, variable) in PROJECTS {
+            match std::env::var_os(variable) {
+                Some(folder) => found.extend(suite(&python, project, Path::new(&folder))?),
+                None => workspace::skip(project, &format!("{variable} names no folder with its sources")),
+            }
         }
     }
     let new: Vec<&String> = found.iter().filter(|name| !known.contains(name.as_str())).collect();
@@ -98,10 +100,10 @@ fn compare(python: &Path, program: &Path, dir: &Path) -> Result<Vec<String>> {
 }
 
 /// Runs the HDF5 tests of a project. Returns the names of the tests that fail.
-fn suite(python: &Path, project: &str, folder: Option<&Path>) -> Result<Vec<String>> {
+fn suite(python: &Path, project: &str, folder: &Path) -> Result<Vec<String>> {
     let mut command = shell::command(python, &[]);
     command.arg(workspace::root().join(FOLDER).join("others.py")).arg(project);
-    command.args(folder).args(folder.is_none().then_some("-")).arg("--timeout=300");
+    command.arg(folder).args(["--timeout=300", "-rfE"]);
     let output = command.output().context("others.py")?;
     let printed = String::from_utf8_lossy(&output.stdout);
     print!("{printed}{}", String::from_utf8_lossy(&output.stderr));

@@ -1,4 +1,4 @@
-//! Reads of links and attributes in advance, for files whose reads have to wait for bytes: the heap
+//! Reads of dense storage in advance, for files whose reads have to wait for bytes: the heap
 //! and the index of a group or an object are fetched together, level by level. Errors are left to
 //! the reads after them.
 

@@ -12,7 +12,7 @@ use crate::index::local_heap::LocalHeap;
 use crate::object::container::Container;
 
 /// Fetches all links of a symbol table: its local heap, its B-tree, and the nodes below.
-pub(super) fn fetch_all(container: &Container, table: &SymbolTable) {
+pub(super) fn fetch(container: &Container, table: &SymbolTable) {
     let store = &container.store;
     let length = to_u64(SymbolTableNode::size(&node_context(container)));
     store.read_ahead(&mut || {

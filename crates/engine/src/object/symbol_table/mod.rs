@@ -47,7 +47,7 @@ pub(super) fn for_each(
 
 /// Opens the local heap with the names of a symbol table, before all its links are read.
 pub(super) fn names(container: &Container, table: &SymbolTable) -> Result<LocalHeap> {
-    ahead::fetch_all(container, table);
+    ahead::fetch(container, table);
     LocalHeap::load(&container.store, table.heap)
 }
 
