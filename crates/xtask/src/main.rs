@@ -37,6 +37,7 @@ mod test;
 mod tidy;
 mod tool_cases;
 mod tools_compare;
+mod wasm;
 
 use std::process::ExitCode;
 
@@ -57,6 +58,11 @@ const TASKS: &[(&str, Task, &str)] = &[
         "page",
         page::run,
         "the page of the viewer, built by npm from viewer/ and compared with crates/serve/page [--update]",
+    ),
+    (
+        "wasm",
+        wasm::run,
+        "the WebAssembly module of the page without a server, and its tests by Node.js; needs the target wasm32-unknown-unknown, or Debian's rustc-web, cargo-web, rust-web-src and lld [--update: in crates/serve/page]",
     ),
     (
         "bench-cloud",

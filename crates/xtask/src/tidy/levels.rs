@@ -20,6 +20,7 @@ const LEVELS: &[(&str, &[&str])] = &[
     ("python", &["exact", "hyperslab", "cloud", "references"]),
     ("cloud", &["exact", "hyperslab"]),
     ("serve", &["exact", "hyperslab"]),
+    ("wasm", &["exact", "hyperslab", "serve"]),
     ("references", &["exact", "hyperslab"]),
     ("cli", &["exact", "hyperslab", "check", "cloud", "references", "serve", "format"]),
     ("testkit", &[]),
