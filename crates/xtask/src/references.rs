@@ -33,12 +33,11 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     let known = listed(&text);
     let mut found = BTreeSet::new();
     if compares && let Some(dir) = corpus::dir() {
-        let program = match binary {
-            Some(binary) => std::path::absolute(binary)?,
-            None => {
-                shell::build_command()?;
-                workspace::root().join(COMMAND)
-            }
+        let program = if let Some(binary) = binary {
+            std::path::absolute(binary)?
+        } else {
+            shell::build_command()?;
+            workspace::root().join(COMMAND)
         };
         found.extend(compare(&python, &program, &dir)?);
     }

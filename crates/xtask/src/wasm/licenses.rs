@@ -16,10 +16,14 @@ pub(super) fn text(target: &str) -> Result<String> {
     let arguments = ["metadata", "--format-version", "1", "--filter-platform", target];
     let text = shell::output(&mut shell::cargo(&arguments)).context("`cargo metadata` failed")?;
     let metadata: Value = serde_json::from_str(&text).context("`cargo metadata`")?;
-    let packages = metadata["packages"].as_array().context("`cargo metadata` lists no packages")?;
+    let packages =
+        metadata.get("packages").and_then(Value::as_array).context("`cargo metadata` lists no packages")?;
     let by_id: BTreeMap<&str, &Value> =
         packages.iter().filter_map(|package| Some((package["id"].as_str()?, package))).collect();
-    let nodes = metadata["resolve"]["nodes"].as_array().context("`cargo metadata` lists no dependencies")?;
+    let nodes = metadata
+        .pointer("/resolve/nodes")
+        .and_then(Value::as_array)
+        .context("`cargo metadata` lists no dependencies")?;
     let nodes: BTreeMap<&str, &Value> =
         nodes.iter().filter_map(|node| Some((node["id"].as_str()?, node))).collect();
     let is_root = |package: &&Value| package["name"] == ROOT;
