@@ -151,7 +151,7 @@ fn references_name_the_option_that_leaves_objects_out() {
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let file = hyperslab::File::create(path("a.h5")).unwrap();
     file.new_dataset("x").write(&[1.5, 2.5]).unwrap();
-    let target = hyperslab::Reference::object(&file.root().dataset("x").unwrap()).unwrap();
+    let target = hyperslab::ReferenceTarget::object(&file.dataset("x").unwrap());
     let references = file.new_dataset("r").shape(&[1]).datatype(hyperslab::Datatype::object_reference(8));
     references.create().unwrap().write_references(.., &[target]).unwrap();
     file.close().unwrap();

@@ -26,8 +26,8 @@ fn example() -> File {
     let new = group.new_dataset("large").shape(&[60, 100]).chunks(&[20, 100]);
     new.filter(FilterSpec::deflate(1)).write(&numbers).unwrap().set_attribute("unit", "V").unwrap();
     group.new_dataset("plain").write(&numbers).unwrap();
-    let holes = file.new_dataset("holes").shape(&[100]).chunks(&[10]).fill_value(7_i32).create().unwrap();
-    holes.write_slice(hyperslab::s![50..60], &[1_i32; 10]).unwrap();
+    let holes = file.new_dataset("holes").shape(&[100]).chunks(&[10]).fill(7_i32).create().unwrap();
+    holes.write(hyperslab::s![50..60], &[1_i32; 10]).unwrap();
     file.new_dataset("base64").shape(&[10]).chunks(&[10]).write(b"base64:abc").unwrap();
     file.flush().unwrap();
     file
@@ -52,11 +52,8 @@ fn chunks(folder: &Path) -> (BTreeMap<usize, Value>, Vec<usize>) {
             let raw: &BinaryArray = column("raw").downcast_ref().unwrap();
             for row in 0..batch.num_rows() {
                 let value = if urls.is_valid(row) {
-                    Value::from(vec![
-                        urls.value(row).into(),
-                        offsets.value(row).into(),
-                        sizes.value(row).into(),
-                    ])
+                    let (url, offset, size) = (urls.value(row), offsets.value(row), sizes.value(row));
+                    Value::from(vec![Value::from(url), Value::from(offset), Value::from(size)])
                 } else if raw.is_valid(row) {
                     let bytes = raw.value(row);
                     let decoded = bytes.strip_prefix(b"base64:").map(|text| STANDARD.decode(text).unwrap());

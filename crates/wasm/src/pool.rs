@@ -200,8 +200,9 @@ mod tests {
     #[test]
     fn blocks_that_were_not_used_for_long_leave_first() {
         let pool = Pool::default();
+        let block = vec![7; usize::try_from(BLOCK_BYTES).unwrap()];
         for number in 0..4 {
-            pool.insert(0, number * BLOCK_BYTES, &[7; BLOCK_BYTES as usize]);
+            pool.insert(0, number * BLOCK_BYTES, &block);
         }
         let mut buffer = [0; 1];
         assert!(pool.read(0, 5, &mut buffer));

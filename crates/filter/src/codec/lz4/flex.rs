@@ -57,9 +57,13 @@ mod tests {
             cut in prop::option::of(any::<prop::sample::Index>()),
             other_length in prop::option::of(0..3000_usize),
         ) {
-            let bytes: Vec<u8> = pieces.iter().flat_map(|(seed, length, repeats)| {
-                (0..*length).map(move |at| if *repeats { *seed } else { seed.wrapping_mul(31).wrapping_add((at * 7) as u8) })
-            }).collect();
+            let byte = |seed: u8, at: u8| seed.wrapping_mul(31).wrapping_add(at.wrapping_mul(7));
+            let bytes: Vec<u8> = pieces
+                .iter()
+                .flat_map(|(seed, length, repeats)| {
+                    (0_u8..).take(*length).map(move |at| if *repeats { *seed } else { byte(*seed, at) })
+                })
+                .collect();
             let mut block = Vec::new();
             encode(FilterId::LZ4, &bytes, &mut block).unwrap();
             prop_assert_eq!(decoded(&block, bytes.len()), Some(bytes.clone()));
