@@ -14,7 +14,7 @@ if (!target) {
 
 const result = await build({
   absWorkingDir: root,
-  entryPoints: { viewer: 'src/main.jsx' },
+  entryPoints: { viewer: 'src/main.jsx', worker: 'src/worker.js' },
   outdir: 'page',
   bundle: true,
   minify: true,
@@ -59,7 +59,11 @@ function licenseOf(folder) {
 
 const line = `\n${'-'.repeat(80)}\n\n`;
 const licenses = `The page contains code of these packages.\n${line}${packages().map(licenseOf).join(line)}`;
-const files = { 'index.html': readFileSync(join(root, 'src/index.html')), 'licenses.txt': Buffer.from(licenses) };
+const files = {
+  'index.html': readFileSync(join(root, 'src/index.html')),
+  'local.html': readFileSync(join(root, 'src/local.html')),
+  'licenses.txt': Buffer.from(licenses),
+};
 for (const output of result.outputFiles) {
   files[output.path.split(/[\\/]/).pop()] = Buffer.from(output.contents);
 }

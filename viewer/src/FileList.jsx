@@ -33,17 +33,46 @@ function Parents({ folder }) {
   );
 }
 
-function Row({ entry }) {
+function Row({ entry, choose }) {
   const isFile = entry.kind === 'file';
   const name = entry.name.split('/').pop();
+  const shown = isFile ? name : `${name}/`;
   return (
     <tr>
       <td>
-        <a href={addressOf(entry.kind, entry.name)}>{isFile ? name : `${name}/`}</a>
+        {choose ? (
+          <button type="button" onClick={() => choose(entry)}>
+            {shown}
+          </button>
+        ) : (
+          <a href={addressOf(entry.kind, entry.name)}>{shown}</a>
+        )}
       </td>
       <td className="number">{isFile ? shownSize(entry.size) : ''}</td>
       <td>{entry.modified === null ? '' : new Date(entry.modified * 1000).toLocaleString()}</td>
     </tr>
+  );
+}
+
+/** A table of files and folders: links, or buttons that call `choose`. */
+export function Files({ entries, choose }) {
+  return (
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">Name</th>
+          <th scope="col" className="number">
+            Size
+          </th>
+          <th scope="col">Modified</th>
+        </tr>
+      </thead>
+      <tbody>
+        {entries.map((entry) => (
+          <Row key={entry.name} entry={entry} choose={choose} />
+        ))}
+      </tbody>
+    </table>
   );
 }
 
@@ -65,24 +94,7 @@ export function FileList({ api, folder }) {
       <h1>HDF5 files</h1>
       <Parents folder={folder} />
       {state.message && <p role="status">{state.message}</p>}
-      {state.entries.length > 0 && (
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Name</th>
-              <th scope="col" className="number">
-                Size
-              </th>
-              <th scope="col">Modified</th>
-            </tr>
-          </thead>
-          <tbody>
-            {state.entries.map((entry) => (
-              <Row key={entry.name} entry={entry} />
-            ))}
-          </tbody>
-        </table>
-      )}
+      {state.entries.length > 0 && <Files entries={state.entries} />}
     </main>
   );
 }

@@ -2,7 +2,8 @@
 
     python differential.py CHECKOUT HYPERSLAB FOLDER [--only TEXT] [--every N] [--files N] [--show N]
 
-CHECKOUT is a git checkout of h5grove 4.0.0, HYPERSLAB the program, FOLDER a folder with HDF5 files.
+CHECKOUT is a git checkout of h5grove 4.0.0, HYPERSLAB the program, or `wasm_server.mjs` for the
+WebAssembly module of the page, FOLDER a folder with HDF5 files.
 The Python needs h5py, numpy, orjson, tifffile and typing_extensions. For each object below each
 group, the script asks for /meta and /attr, and for datasets for /data in several formats and
 /stats. h5grove runs without a server in a process for each file, so that a crash of libhdf5 ends
@@ -255,7 +256,10 @@ def main():
     arguments = parser.parse_args()
     sys.path.insert(0, str(pathlib.Path(arguments.checkout, "src").absolute()))
     folder = pathlib.Path(arguments.folder).absolute()
-    command = [arguments.program, "serve", str(folder), "--no-token"]
+    if arguments.program.endswith(".mjs"):
+        command = ["node", arguments.program, "serve", str(folder)]
+    else:
+        command = [arguments.program, "serve", str(folder), "--no-token"]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     address = server.stdout.readline().strip()
     counts = collections.Counter()

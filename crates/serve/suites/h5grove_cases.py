@@ -2,8 +2,9 @@
 
     python h5grove_cases.py CHECKOUT HYPERSLAB [PYTEST ARGUMENTS…]
 
-CHECKOUT is a git checkout of h5grove 4.0.0, HYPERSLAB the program. The Python needs h5py, numpy,
-orjson, pytest and tifffile. The cases come from the checkout; this script adds only the fixture.
+CHECKOUT is a git checkout of h5grove 4.0.0, HYPERSLAB the program, or `wasm_server.mjs` for the
+WebAssembly module of the page. The Python needs h5py, numpy, orjson, pytest and tifffile. The cases
+come from the checkout; this script adds only the fixture.
 """
 
 import os
@@ -29,7 +30,10 @@ class Plugin:
         user = "nobody" if os.geteuid() == 0 else None
         with tempfile.TemporaryDirectory() as folder:
             os.chmod(folder, 0o755)
-            command = [self.program, "serve", folder, "--no-token"]
+            if self.program.endswith(".mjs"):
+                command = ["node", self.program, "serve", folder]
+            else:
+                command = [self.program, "serve", folder, "--no-token"]
             process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, user=user)
             try:
                 address = process.stdout.readline().strip().rstrip("/")

@@ -18,6 +18,7 @@
 #![cfg_attr(not(all(unix, feature = "mmap")), forbid(unsafe_code))]
 
 mod access_log;
+mod clock;
 pub mod conformance;
 mod core;
 mod driver;

@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::Duration;
 
 use hyperslab_exact::to_u64;
 
 use crate::access_log::{AccessLog, LoggedOperation};
-use crate::{Driver, DriverKind, FileIdentity, LockKind, ReadRequest, Result, WriteRequest};
+use crate::{Driver, DriverKind, FileIdentity, LockKind, ReadRequest, Result, WriteRequest, clock};
 
 /// A driver that passes calls to another file driver, counts each call in an [`AccessLog`], and
 /// traces it (`tracing`, level `TRACE`, target `hyperslab_vfd::log`).
@@ -45,9 +45,10 @@ impl Log {
         ranges: &[(u64, u64)],
         work: impl FnOnce() -> Result<T>,
     ) -> Result<T> {
-        let start = Instant::now();
+        let start = clock::now();
         let result = work();
-        self.log.record(operation, ranges, start.elapsed(), result.is_err());
+        let duration = start.map_or(Duration::ZERO, |start| start.elapsed());
+        self.log.record(operation, ranges, duration, result.is_err());
         if tracing::enabled!(tracing::Level::TRACE) {
             let bytes = ranges.iter().map(|(_, length)| length).sum::<u64>();
             let offset = ranges.first().map_or(0, |(offset, _)| *offset);

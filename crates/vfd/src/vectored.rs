@@ -1,10 +1,10 @@
 //! The default implementations of vectored reads and writes, which join small requests.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use hyperslab_exact::to_u64;
 
-use crate::{Driver, ReadRequest, Result, WriteRequest};
+use crate::{Driver, ReadRequest, Result, WriteRequest, clock};
 
 /// The largest gap, in bytes, between two file reads that a driver joins to one read. Reading the
 /// gap is cheaper than a second read.
@@ -35,7 +35,7 @@ pub(crate) fn read_many<D: Driver + ?Sized>(driver: &D, requests: &mut [ReadRequ
     while !rest.is_empty() {
         let count = neighbours(rest).max(1);
         let Some((group, tail)) = rest.split_at_mut_checked(count) else { break };
-        let start = (untimed == 0 && !tail.is_empty()).then(Instant::now);
+        let start = if untimed == 0 && !tail.is_empty() { clock::now() } else { None };
         read_group(driver, group, &mut joined)?;
         untimed = match start {
             Some(start) if start.elapsed() > SLOW_READ_TIME => {

@@ -7,10 +7,10 @@ use std::path::Path;
 use anyhow::{Context, Result, bail, ensure};
 use hyperslab_testkit::workspace;
 
-use crate::shell;
+use crate::{shell, wasm};
 
 /// The page that the server contains, and the folder with its sources.
-const PAGE: &str = "crates/serve/page";
+pub(crate) const PAGE: &str = "crates/serve/page";
 const SOURCES: &str = "viewer";
 
 /// The folder of the page that is compared.
@@ -32,26 +32,43 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     // The exact versions of the lock file, and no scripts of packages.
     shell::run(&mut shell::command("npm", &["ci", "--prefix", SOURCES, "--no-audit", "--no-fund"]))?;
     shell::run(&mut shell::command("npm", &["test", "--prefix", SOURCES]))?;
-    let target = workspace::root().join(if update { PAGE } else { BUILT });
+    let target = workspace::root().join(BUILT);
     if target.exists() {
         std::fs::remove_dir_all(&target).with_context(|| format!("cannot remove {}", target.display()))?;
     }
     let target_name = target.to_str().context("the path of the checkout is not UTF-8")?;
     shell::run(&mut shell::command("node", &["viewer/build.mjs", target_name]))?;
-    if update { Ok(()) } else { compare(&workspace::root().join(PAGE), &target) }
+    let page = workspace::root().join(PAGE);
+    if update { replace(&page, &target) } else { compare(&page, &target) }
+}
+
+/// Returns the sorted names of the files in a folder, without those that `cargo xtask wasm` makes.
+fn names(folder: &Path) -> Result<Vec<String>> {
+    let mut names = Vec::new();
+    for entry in folder.read_dir().with_context(|| folder.display().to_string())? {
+        let name = entry?.file_name().to_string_lossy().into_owned();
+        if !wasm::MADE.contains(&name.as_str()) {
+            names.push(name);
+        }
+    }
+    names.sort();
+    Ok(names)
+}
+
+/// Replaces the files of the page by those that were built.
+fn replace(page: &Path, built: &Path) -> Result<()> {
+    for name in names(page)? {
+        std::fs::remove_file(page.join(&name)).with_context(|| format!("cannot remove {name}"))?;
+    }
+    for name in names(built)? {
+        std::fs::copy(built.join(&name), page.join(&name)).with_context(|| format!("cannot write {name}"))?;
+    }
+    Ok(())
 }
 
 /// Compares the contents of two folders. The compressed bytes depend on the version of Node.js, so
 /// the comparison is of the files before compression.
 fn compare(committed: &Path, built: &Path) -> Result<()> {
-    let names = |folder: &Path| -> Result<Vec<String>> {
-        let mut names = Vec::new();
-        for entry in folder.read_dir().with_context(|| folder.display().to_string())? {
-            names.push(entry?.file_name().to_string_lossy().into_owned());
-        }
-        names.sort();
-        Ok(names)
-    };
     let (one, two) = (names(committed)?, names(built)?);
     ensure!(one == two, "the page has the files {one:?}, its sources give {two:?}");
     for name in &one {

@@ -12,6 +12,8 @@ pub(super) fn answer(asked: &Asked<'_>) -> Result<Answer, Failure> {
     let path = asked.query.path();
     let entity = entity::find(&asked.file, path, links)?;
     let name = path.rsplit('/').next().unwrap_or(path);
+    // The headers of all children of a remote file come together.
+    asked.file.read_ahead(|| drop(describe_entity(&entity, name, true)));
     Ok(Answer::json(&describe_entity(&entity, name, true)?))
 }
 

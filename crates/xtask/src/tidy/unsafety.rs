@@ -37,6 +37,7 @@ const MODULES: &[&str] = &[
     "crates/capi-hl/src/export.rs",
     "crates/capi-hl/src/pointer.rs",
     "crates/capi-hl/src/sys.rs",
+    "crates/wasm/src/export.rs",
     "fuzz/targets/calls.rs",
 ];
 
