@@ -65,6 +65,51 @@ fn a_folder_is_served_without_a_token_on_request() {
 }
 
 #[test]
+fn the_page_without_a_server_is_exported() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let program = || Program::new(env!("CARGO_BIN_EXE_hyperslab"));
+    let arguments = ["serve", "--export-page", out.to_str().unwrap()];
+    assert_eq!(program().run(&arguments).code(), 0);
+    let reader = std::fs::read(out.join("page/hyperslab.wasm")).unwrap();
+    assert!(reader.starts_with(b"\0asm"));
+    let start = std::fs::read_to_string(out.join("index.html")).unwrap();
+    let names = ["page/viewer.js", "page/viewer.css"];
+    assert!(names.iter().all(|name| start.contains(name) && out.join(name).is_file()));
+    assert!(out.join("page/worker.js").is_file() && out.join("page/licenses.txt").is_file());
+    // The page of an earlier call is replaced, files of others are not.
+    assert_eq!(program().run(&arguments).code(), 0);
+    std::fs::remove_file(out.join("page/hyperslab.wasm")).unwrap();
+    let refused = program().run(&arguments);
+    assert_ne!(refused.code(), 0);
+    assert!(refused.error().contains("the folder has other files"), "{}", refused.error());
+    assert_ne!(program().run(&["serve", "--export-page", "out", "a.h5"]).code(), 0);
+}
+
+#[cfg(feature = "cloud")]
+#[test]
+fn a_file_at_a_url_is_served() {
+    let first = Served::start(&["serve", ".", "--no-token"]);
+    let url = format!("{}files/weather_station.h5", first.url);
+    let served = Served::start(&["serve", &url, "--no-token"]);
+    assert!(served.url.ends_with("/?file=weather%5Fstation%2Eh5"), "{}", served.url);
+    let [meta, list] = [served.get("/api/meta?path=/series/temperature"), served.get("/api/list")];
+    assert!(meta.starts_with("HTTP/1.1 200") && meta.contains("\"shape\":[8760]"), "{meta}");
+    assert!(list.contains("weather_station.h5"), "{list}");
+    let query = "path=/series/temperature&selection=0:50&format=csv";
+    let [near, far] = [&first, &served].map(|server| {
+        server
+            .get(&format!("/api/data?file=weather_station.h5&{query}"))
+            .split_once("\r\n\r\n")
+            .unwrap()
+            .1
+            .to_owned()
+    });
+    assert_eq!(near, far);
+    assert!(served.get("/files/weather_station.h5").starts_with("HTTP/1.1 404"));
+}
+
+#[test]
 fn wrong_arguments_have_clear_errors() {
     let refused = |arguments: &[&str]| {
         let output = Program::new(env!("CARGO_BIN_EXE_hyperslab")).in_fixtures().run(arguments);
@@ -74,7 +119,8 @@ fn wrong_arguments_have_clear_errors() {
     assert!(refused(&["serve", "none.h5"]).contains("cannot open `none.h5`"));
     assert!(refused(&["serve", ".", "--token", "short"]).contains("at least 16"));
     assert!(refused(&["view", "."]).contains("`hyperslab serve` shows folders"));
-    assert!(refused(&["serve", "https://me:secret@host/a.h5"]).contains("`https://host/a.h5` is a URL"));
+    let message = refused(&["serve", "file:///none/a.h5"]);
+    assert!(message.contains("cannot open `file:///none/a.h5`"), "{message}");
     assert!(
         refused(&["serve", ".", "--bind", "203.0.113.1"]).contains("cannot bind the server to 203.0.113.1")
     );

@@ -18,6 +18,8 @@ mod references;
 #[cfg(feature = "cloud")]
 mod remote;
 mod selection;
+#[cfg(feature = "serve")]
+mod server;
 mod types;
 
 use pyo3::prelude::*;
@@ -51,6 +53,9 @@ mod _hyperslab {
     use crate::selection::Selection;
     #[pymodule_export]
     use crate::selection::parse::set_strict;
+    #[cfg(feature = "serve")]
+    #[pymodule_export]
+    use crate::server::serve;
     #[pymodule_export]
     use crate::types::Type;
     use pyo3::prelude::*;

@@ -105,6 +105,13 @@ fn without_chunks(mut body: &[u8]) -> Vec<u8> {
     all
 }
 
+/// The largest number of objects of one malformed file that the test asks for.
+const MOST_PATHS: usize = 12;
+
+fn encoded(text: &str) -> String {
+    percent_encoding::utf8_percent_encode(text, percent_encoding::NON_ALPHANUMERIC).to_string()
+}
+
 /// Creates a folder with a file `a.h5`.
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
@@ -459,19 +466,33 @@ fn malformed_files_have_clear_failures() {
     let Some(folder) = corpus::dir() else { return };
     let server = Running::open(&folder.join("malformed"));
     let mut served = 0;
+    let mut ask = |name: &str, endpoint: &str, rest: &str| {
+        let file = encoded(name);
+        let response = server.get(&format!("/api/{endpoint}?file={file}{rest}"));
+        let text = response.text();
+        let status = response.status;
+        assert!(matches!(status, 200 | 404 | 422 | 500), "{endpoint} {name} {rest}: {status} {text}");
+        assert!(!text.contains("internal error"), "{endpoint} {name} {rest}: {text}");
+        served += 1;
+        text
+    };
     for entry in folder.join("malformed").read_dir().unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
-        let file = percent_encoding::utf8_percent_encode(&name, percent_encoding::NON_ALPHANUMERIC);
-        for endpoint in ["meta", "attr", "paths"] {
-            let response = server.get(&format!("/api/{endpoint}?file={file}"));
-            let text = response.text();
-            assert!(
-                matches!(response.status, 200 | 404 | 422 | 500),
-                "{endpoint} {name}: {} {text}",
-                response.status
-            );
-            assert!(!text.contains("internal error"), "{endpoint} {name}: {text}");
-            served += 1;
+        for endpoint in ["meta", "attr", "data", "stats"] {
+            ask(&name, endpoint, "");
+        }
+        let paths = ask(&name, "paths", "&resolve_links=none");
+        let paths: Vec<String> = serde_json::from_str(&paths).unwrap_or_default();
+        for path in paths.iter().take(MOST_PATHS) {
+            let path = format!("&path={}", encoded(path));
+            for endpoint in ["meta", "attr", "stats", "data"] {
+                ask(&name, endpoint, &path);
+            }
+            for rest in
+                ["&selection=0", "&format=bin&dtype=safe", "&format=npy", "&format=csv", "&format=tiff"]
+            {
+                ask(&name, "data", &format!("{path}{rest}"));
+            }
         }
     }
     assert!(served > 0 && server.get("/api/").text() == "ok");
@@ -488,4 +509,84 @@ fn fixtures_are_listed() {
         "{list}"
     );
     assert_eq!(server.get("/api/list?folder=none").status, 404);
+}
+
+#[test]
+fn a_token_in_the_path_is_valid_for_all_addresses_below() {
+    let folder = folder();
+    let server = Running::with_token(folder.path());
+    let page = server.get(&format!("/t/{TOKEN}/?file=a.h5"));
+    assert!(page.status == 200 && page.text().contains("page/viewer.js"));
+    assert!(page.header("set-cookie").is_none());
+    let paths = ["page/viewer.js", "api/meta?file=a.h5&path=/data", "files/a.h5", "meta?file=a.h5"];
+    for path in paths {
+        assert_eq!(server.get(&format!("/t/{TOKEN}/{path}")).status, 200, "{path}");
+        for wrong in ["", "0123456789abcdeX", "0123456789abcde", &TOKEN.repeat(2)] {
+            assert_eq!(server.get(&format!("/t/{wrong}/{path}")).status, 401, "{wrong} {path}");
+        }
+    }
+    assert_eq!(server.get(&format!("/t/{TOKEN}/none")).status, 404);
+    assert_eq!(server.get(&format!("/t/{TOKEN}")).status, 401);
+    // A page of another site may show the page in a frame, but may not read answers.
+    let site = ("Sec-Fetch-Site", "cross-site");
+    let meta = format!("/t/{TOKEN}/api/meta?file=a.h5");
+    assert_eq!(server.send("GET", &meta, &[site, ("Sec-Fetch-Mode", "cors")]).status, 403);
+    let page = format!("/t/{TOKEN}/?file=a.h5");
+    assert_eq!(server.send("GET", &page, &[site, ("Sec-Fetch-Mode", "navigate")]).status, 200);
+    let host = ("Host", "evil.example");
+    assert_eq!(server.send("GET", &page, &[host]).status, 403);
+}
+
+#[cfg(unix)]
+#[test]
+fn hostile_names_are_data() {
+    let folder = tempfile::tempdir().unwrap();
+    let long = format!("{}.h5", "n".repeat(252));
+    let names = [
+        "<script>alert(1)</script>.h5",
+        "a\r\nX-Evil: 1\r\n\r\n<b>.h5",
+        "\"quoted\".h5",
+        "%2e%2e%2fa.h5",
+        "a?file=b.h5&path=x#y.h5",
+        "-rf.h5",
+        "..h5",
+        "tab\tand\u{7f}.h5",
+        "\u{202e}5h.txt",
+        "日本.h5",
+        " ",
+        &long,
+    ];
+    // The path of a file of Linux cannot have a slash; these names are components.
+    let names: Vec<String> = names.iter().map(|name| name.replace('/', "\u{2215}")).collect();
+    for name in &names {
+        let file = File::create(folder.path().join(name)).unwrap();
+        file.new_dataset("<img src=x onerror=alert(1)>\r\n").write(&[1, 2]).unwrap();
+        file.root().set_attribute("\"></title><script>", "\u{2028}</script>").unwrap();
+        file.close().unwrap();
+    }
+    let server = Running::open(folder.path());
+    let list: serde_json::Value = serde_json::from_str(&server.get("/api/list").text()).unwrap();
+    let listed: Vec<&str> =
+        list.as_array().unwrap().iter().filter_map(|entry| entry["name"].as_str()).collect();
+    for name in &names {
+        // Files that begin with a point are hidden, but can be named.
+        assert!(name.starts_with('.') || listed.contains(&name.as_str()), "{name:?} in {listed:?}");
+        // Backslashes, colons and null bytes separate components on some system.
+        let is_plain = !name.contains(['\\', ':', '\0']);
+        let addresses = [format!("/api/meta?file={}", encoded(name)), format!("/files/{}", encoded(name))];
+        for address in addresses {
+            let response = server.get(&address);
+            assert_eq!(response.status, if is_plain { 200 } else { 404 }, "{address}");
+            assert!(response.header("x-evil").is_none() && !response.head.contains("<"), "{}", response.head);
+            let is_html = response.header("content-type").is_some_and(|kind| kind.contains("html"));
+            assert!(!is_html && response.header("x-content-type-options") == Some("nosniff"), "{address}");
+        }
+    }
+    let text = server.get(&format!("/api/paths?file={}", encoded("-rf.h5"))).text();
+    let paths: Vec<String> = serde_json::from_str(&text).unwrap();
+    assert_eq!(paths, ["/", "/<img src=x onerror=alert(1)>\r\n"]);
+    let data = format!("/api/data?file={}&path={}", encoded("-rf.h5"), encoded(&paths[1]));
+    assert_eq!(server.get(&data).text(), "[1,2]");
+    let missing = server.get("/api/meta?file=%3Cscript%3E&path=%3Cscript%3E");
+    assert!(missing.status == 404 && missing.header("content-type") == Some("application/json"));
 }

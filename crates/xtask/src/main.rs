@@ -9,6 +9,7 @@ mod bench_capi;
 mod bench_cloud;
 mod bench_compare;
 mod bench_python;
+mod bench_serve;
 mod book;
 mod capi;
 mod capi_suites;
@@ -19,6 +20,7 @@ mod cloud_corpus;
 mod corpus;
 mod crash;
 mod differential;
+mod drive;
 mod features;
 mod fixtures;
 mod fuzz;
@@ -30,6 +32,7 @@ mod references;
 mod release;
 mod repack_corpus;
 mod sanitize;
+mod serve_suites;
 mod shell;
 mod submodules;
 mod swmr;
@@ -63,6 +66,11 @@ const TASKS: &[(&str, Task, &str)] = &[
         "wasm",
         wasm::run,
         "the WebAssembly module of the page without a server, and its tests by Node.js; needs the target wasm32-unknown-unknown, or Debian's rustc-web, cargo-web, rust-web-src and lld [--update: in crates/serve/page]",
+    ),
+    (
+        "drive",
+        drive::run,
+        "the page in Chromium and Firefox: values, pictures, dropped files, files at URLs; needs Node.js and a browser [--binary PROGRAM: instead of a new build] [--update: the pictures of the book]",
     ),
     (
         "bench-cloud",
@@ -168,6 +176,16 @@ const TASKS: &[(&str, Task, &str)] = &[
         "bench-python",
         bench_python::run,
         "workloads of the Python package, compared with h5py, pyfive, zarr-python and tensorstore [ROUNDS, default 5] [--update: into docs/benchmarks.md]",
+    ),
+    (
+        "bench-serve",
+        bench_serve::run,
+        "speed and memory of `hyperslab serve`, compared with h5grove; needs wrk [--update: into docs/benchmarks/serve.md]",
+    ),
+    (
+        "serve-suites",
+        serve_suites::run,
+        "the tests of h5grove and H5Web against `hyperslab serve` and the WebAssembly module; needs their checkouts in target/serve-suites/ [--corpus: also the comparison with h5grove over the corpus] [--binary PROGRAM: instead of a new build]",
     ),
     (
         "features",

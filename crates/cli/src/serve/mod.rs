@@ -23,9 +23,12 @@ use present as build;
                   bytes of a file, with ranges."
 )]
 pub(crate) struct ServeArguments {
-    /// Files and folders with HDF5 files
-    #[arg(required = true)]
+    /// Files, folders with HDF5 files, and URLs of files
+    #[arg(required_unless_present = "export_page")]
     paths: Vec<PathBuf>,
+    /// Write a page that shows files without a server into FOLDER, for any web server
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["paths", "open"])]
+    export_page: Option<PathBuf>,
     #[command(flatten)]
     options: ServerArguments,
     /// Open the page in the browser
@@ -36,7 +39,7 @@ pub(crate) struct ServeArguments {
 /// The arguments of `view`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ViewArguments {
-    /// The file
+    /// The file, or its URL
     file: PathBuf,
     #[command(flatten)]
     options: ServerArguments,

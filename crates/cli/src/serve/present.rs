@@ -1,12 +1,12 @@
 //! The commands in a build with the web server.
 
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
-use hyperslab::Limits;
+use hyperslab::{Limits, OpenOptions};
 use hyperslab_serve::grove::AnswerLimits;
 use hyperslab_serve::{Disk, Server, ServerOptions, Token};
 
@@ -14,27 +14,30 @@ use super::{ServeArguments, ServerArguments, ViewArguments};
 use crate::output::{complain, stdout};
 
 pub(super) fn serve(arguments: &ServeArguments) -> Result<()> {
+    if let Some(folder) = &arguments.export_page {
+        return hyperslab_serve::export_page(folder)
+            .with_context(|| format!("cannot write the page to `{}`", folder.display()));
+    }
     run(&arguments.paths, &arguments.options, arguments.open)
 }
 
 pub(super) fn view(arguments: &ViewArguments) -> Result<()> {
-    if !arguments.file.is_file() {
+    if crate::urls::url(&arguments.file).is_none() && !arguments.file.is_file() {
         bail!("`{}` is no file; `hyperslab serve` shows folders", arguments.file.display());
     }
     run(std::slice::from_ref(&arguments.file), &arguments.options, !arguments.no_open)
 }
 
 fn run(paths: &[PathBuf], options: &ServerArguments, open: bool) -> Result<()> {
-    if let Some(url) = paths.iter().find(|path| crate::urls::url(path).is_some()) {
-        let shown = crate::urls::shown(url);
-        bail!("unsupported: `{shown}` is a URL; the server shows files and folders of this machine");
-    }
-    for path in paths {
+    let (urls, paths): (Vec<PathBuf>, Vec<PathBuf>) =
+        paths.iter().cloned().partition(|path| crate::urls::url(path).is_some());
+    for path in &paths {
         path.metadata().with_context(|| format!("cannot open `{}`", path.display()))?;
     }
     let limits = Limits { result_bytes: options.max_response.max(1 << 26) * 4, ..Limits::cautious() };
     let limits = Limits { chunk_bytes: Limits::default().chunk_bytes, ..limits };
-    let disk = Disk::new(paths, limits, options.cache, options.follow).context("cannot open the paths")?;
+    let disk = Disk::new(&paths, limits, options.cache, options.follow).context("cannot open the paths")?;
+    let disk = urls.iter().try_fold(disk, |disk, url| with_url(disk, url, limits))?;
     let address = options.bind;
     let server = Server::bind(server_options(options)?, disk);
     let server = server.with_context(|| format!("cannot bind the server to {address}"))?;
@@ -48,6 +51,15 @@ fn run(paths: &[PathBuf], options: &ServerArguments, open: bool) -> Result<()> {
         }
     }
     Ok(server.run()?)
+}
+
+/// Returns a library with the file at a URL, whose name is the last component of the URL's path.
+fn with_url(disk: Disk, url: &Path, limits: Limits) -> Result<Disk> {
+    let shown = crate::urls::shown(url);
+    let options = OpenOptions::new().limits(limits);
+    let file = crate::remote::open(options, url).with_context(|| format!("cannot open `{shown}`"))?;
+    let name = shown.trim_end_matches('/').rsplit('/').next().unwrap_or(&shown).to_owned();
+    Ok(disk.with_file(name, file))
 }
 
 fn server_options(options: &ServerArguments) -> Result<ServerOptions> {

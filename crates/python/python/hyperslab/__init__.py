@@ -44,6 +44,7 @@ from ._hyperslab import Reference, RegionReference, is_hdf5
 from ._links import ExternalLink, HardLink, SoftLink
 from ._progress import progress
 from ._selections import MultiBlockSlice
+from ._view import view
 from ._virtual import UNLIMITED, VirtualLayout, VirtualSource
 from .low._complex import check_complex_dtype, complex_compat_dtype
 
@@ -59,7 +60,7 @@ __all__ = [
     "check_complex_dtype", "check_vlen_dtype", "complex_compat_dtype", "enum_dtype", "filters", "get_config", "h5", "h5a", "h5ac", "h5d", "h5ds", "h5f", "h5fd", "h5g", "h5i",
     "h5l", "h5o", "h5p", "h5pl", "h5r", "h5s", "h5t", "h5z", "is_hdf5", "opaque_dtype", "progress", "ref_dtype",
     "register_driver", "registered_drivers", "regionref_dtype", "special_dtype", "string_dtype",
-    "unregister_driver", "version", "vlen_dtype",
+    "unregister_driver", "version", "view", "vlen_dtype",
 ]  # fmt: skip
 
 _atexit.register(_hyperslab.close_all)

@@ -14,7 +14,7 @@ from typing_extensions import disjoint_base
 __all__ = [
     "AsyncFile", "Attribute", "Dataset", "ErrorInfo", "File", "Group", "Object", "Reference", "RegionReference", "Remote",
     "Selection", "Task", "Type", "__version__", "after_fork", "close_all", "filters_available", "is_hdf5", "open_files",
-    "references", "set_progress", "set_strict", "without_credentials",
+    "references", "serve", "set_progress", "set_strict", "without_credentials",
 ]  # fmt: skip
 
 __version__: str
@@ -278,6 +278,9 @@ class Task:
 
 def without_credentials(url: str) -> str:
     """Return a URL without the user, the password and the query."""
+
+def serve(path: str, frame_ancestors: list[str], hosts: list[str]) -> tuple[int, str]:
+    """Start a server for one file. Return its port, and the path of the page with the token."""
 
 def references(group: Group, url: str, inline: int, skip_unsupported: bool) -> dict[str, Any]:
     """Return the references of a group: ``groups`` (path, attributes as JSON), ``arrays``, ``skipped`` (path, reason) and

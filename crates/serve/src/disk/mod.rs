@@ -43,6 +43,8 @@ pub struct Disk {
     /// If true, files are opened for each request, as a reader beside a SWMR writer.
     follow: bool,
     open: Mutex<HashMap<PathBuf, Held>>,
+    /// Files that the program opened, by their names.
+    opened: Vec<(String, File)>,
 }
 
 /// A file that stays open between requests.
@@ -77,12 +79,24 @@ impl Disk {
         let options =
             OpenOptions::new().limits(limits).locking(FileLocking::Off).chunk_cache(share).swmr_read(follow);
         let roots = Arc::new(Roots::new(paths)?);
-        Ok(Self { roots, options, follow, open: Mutex::default() })
+        Ok(Self { roots, options, follow, open: Mutex::default(), opened: Vec::new() })
+    }
+
+    /// Adds an open file, such as a remote one. It is not opened again if it changes, and its bytes
+    /// are not served. The first file of a name counts.
+    #[must_use]
+    pub fn with_file(mut self, name: impl Into<String>, file: File) -> Self {
+        self.opened.push((name.into(), file));
+        self
     }
 
     /// Returns the name of the only file, if the library is one file.
     pub fn only_file(&self) -> Option<&str> {
-        self.roots.only_file()
+        match self.opened.as_slice() {
+            [] => self.roots.only_file(),
+            [(name, _)] if self.roots.is_empty() => Some(name),
+            _ => None,
+        }
     }
 
     /// Opens a file for its bytes, if it is an HDF5 file that requests can name.
@@ -168,6 +182,9 @@ impl Library for Disk {
     fn open(&self, name: Option<&str>) -> Result<File, Failure> {
         let name = name.or_else(|| self.only_file());
         let name = name.ok_or_else(|| Failure::refused("the parameter `file` is missing"))?;
+        if let Some((_, file)) = self.opened.iter().find(|(own, _)| own == name) {
+            return Ok(file.clone());
+        }
         let path = self.find(name)?;
         if self.follow {
             return self.open_path(&path);
@@ -192,6 +209,14 @@ impl Library for Disk {
             entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).take(MAX_ENTRIES).collect()
         };
         let mut entries: Vec<Entry> = paths.iter().filter_map(|path| self.entry(folder, path)).collect();
+        if folder.is_empty() {
+            let size = |file: &File| file.info().ok().map(|info| info.length);
+            entries.extend(self.opened.iter().map(|(name, file)| Entry {
+                name: name.clone(),
+                size: size(file).or(Some(0)),
+                modified: None,
+            }));
+        }
         entries.sort_by(|one, two| (one.size.is_some(), &one.name).cmp(&(two.size.is_some(), &two.name)));
         Ok(entries)
     }

@@ -37,6 +37,11 @@ impl Roots {
         Ok(Self { roots })
     }
 
+    /// Returns true if there are no roots.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.roots.is_empty()
+    }
+
     /// Returns the name of the only root, if it is a file.
     pub(crate) fn only_file(&self) -> Option<&str> {
         match self.roots.as_slice() {

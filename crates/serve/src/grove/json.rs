@@ -23,6 +23,11 @@ impl Nested {
         Self { shape, position }
     }
 
+    /// Returns true if there is one element and no list.
+    fn is_scalar(&self) -> bool {
+        self.shape.is_empty()
+    }
+
     /// Writes the lists of an array without elements; nothing if the array has elements.
     pub(super) fn start(&self, out: &mut Vec<u8>) -> Result<(), Failure> {
         let Some(empty) = self.shape.iter().position(|size| *size == 0) else { return Ok(()) };
@@ -111,18 +116,21 @@ impl Texts {
         while let Column::Array { items, .. } = column {
             (column, count) = (items, items.len());
         }
+        let context = if nested.is_scalar() { Context::Scalar } else { Context::Array };
         for index in 0..count {
             nested.before(out);
-            element(column, index, Context::Array, out)?;
+            element(column, index, context, out)?;
             nested.after(out);
         }
         Ok(())
     }
 }
 
-/// The container of an element. Floats in a compound are numbers of Python, which have 64 bits.
+/// The container of an element. Floats in a compound, and parts of complex numbers in an array, are
+/// numbers of Python, which have 64 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Context {
+    Scalar,
     Array,
     Compound,
 }
@@ -143,6 +151,9 @@ fn element(column: &Column, index: usize, context: Context, out: &mut Vec<u8>) -
         Column::Bf16(values) => single(out, values.get(index).map(|value| value.to_f32()), context),
         Column::F32(values) => single(out, values.get(index).copied(), context),
         Column::F64(values) => put(out, values.get(index)),
+        Column::Complex32(values) if context == Context::Scalar => {
+            put(out, values.get(index).map(|value| [value.re, value.im]).as_ref())
+        }
         Column::Complex32(values) => {
             put(out, values.get(index).map(|value| [f64::from(value.re), f64::from(value.im)]).as_ref())
         }
@@ -218,7 +229,7 @@ fn put<T: Serialize>(out: &mut Vec<u8>, value: Option<&T>) -> Result<(), Failure
 
 fn single(out: &mut Vec<u8>, value: Option<f32>, context: Context) -> Result<(), Failure> {
     match context {
-        Context::Array => put(out, value.as_ref()),
+        Context::Scalar | Context::Array => put(out, value.as_ref()),
         Context::Compound => put(out, value.map(f64::from).as_ref()),
     }
 }
@@ -241,6 +252,8 @@ fn reference_text(reference: &hyperslab::Reference) -> String {
 
 #[cfg(test)]
 mod tests {
+    use num_complex::Complex;
+
     use super::*;
 
     fn lists(shape: &[u64], count: usize) -> String {
@@ -263,6 +276,16 @@ mod tests {
         assert_eq!(lists(&[2, 0], 0), "[[],[]]");
         assert_eq!(lists(&[0, 2], 0), "[]");
         assert!(Nested::new(vec![u64::MAX, 2, 0]).start(&mut Vec::new()).is_err());
+    }
+
+    #[test]
+    fn parts_of_complex_numbers_have_32_bits_outside_of_arrays() {
+        let column = Column::Complex32(vec![Complex::new(0.1, 2.5)]);
+        for (shape, shown) in [(vec![], "[0.1,2.5]"), (vec![1], "[[0.10000000149011612,2.5]]")] {
+            let (mut out, mut nested) = (Vec::new(), Nested::new(shape));
+            Texts { inner: Vec::new() }.write(&column, 1, &mut nested, &mut out).unwrap();
+            assert_eq!(String::from_utf8(out).unwrap(), shown);
+        }
     }
 
     #[test]

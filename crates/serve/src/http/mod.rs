@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::extract::{Path, Request, State};
-use axum::http::header::HeaderValue;
+use axum::http::header::{self, HeaderValue};
 use axum::http::{HeaderMap, Uri};
 use axum::response::Response;
 use axum::routing::get;
@@ -37,6 +37,9 @@ const HEADER_TIME: Duration = Duration::from_secs(20);
 
 /// The largest number of connections at the same time.
 const MAX_CONNECTIONS: usize = 512;
+
+/// The start of a path that has the token as its next component.
+const TOKEN_PATH: &str = "/t/";
 
 /// The options of a server.
 #[derive(Debug, Clone)]
@@ -153,15 +156,30 @@ impl Server {
         Ok(url)
     }
 
+    /// Returns the path and query of the page with the token in its path. All addresses below the
+    /// page have the token too, so that it works in a frame of another site, where a browser sends
+    /// no cookies.
+    pub fn framed_path(&self) -> String {
+        let file = self.file_parameter().map_or_else(String::new, |file| format!("?{file}"));
+        match &self.shared.options.token {
+            Some(token) => format!("{TOKEN_PATH}{}/{file}", token.text()),
+            None => format!("/{file}"),
+        }
+    }
+
+    fn file_parameter(&self) -> Option<String> {
+        let encoded = |text: &str| {
+            percent_encoding::utf8_percent_encode(text, percent_encoding::NON_ALPHANUMERIC).to_string()
+        };
+        self.shared.disk.only_file().map(|file| format!("file={}", encoded(file)))
+    }
+
     fn url_with(&self, token: Option<&Token>) -> io::Result<String> {
         let mut address = self.address()?;
         if address.ip().is_unspecified() {
             address.set_ip(IpAddr::V4(Ipv4Addr::LOCALHOST));
         }
-        let encoded = |text: &str| {
-            percent_encoding::utf8_percent_encode(text, percent_encoding::NON_ALPHANUMERIC).to_string()
-        };
-        let file = self.shared.disk.only_file().map(|file| format!("file={}", encoded(file)));
+        let file = self.file_parameter();
         let token = token.map(|token| format!("token={}", token.text()));
         let query: Vec<String> = file.into_iter().chain(token).collect();
         let mark = if query.is_empty() { "" } else { "?" };
@@ -231,11 +249,26 @@ fn router(shared: &Arc<Shared>) -> Router {
     // Between programs of one machine, compression takes longer than the transfer.
     let is_remote = !shared.options.address.is_loopback();
     let router = if is_remote { router.layer(CompressionLayer::new()) } else { router };
-    router
+    let router = router
         .route("/files/{*name}", get(bytes))
         .fallback(|| async { reply::failure(&Failure::not_found("no such page")) })
         .layer(axum::middleware::from_fn_with_state(Arc::clone(shared), guard::guard))
-        .with_state(Arc::clone(shared))
+        .with_state(Arc::clone(shared));
+    // The token leaves the path before a route is chosen.
+    Router::new().fallback_service(router).layer(axum::middleware::map_request(without_token_path))
+}
+
+/// Returns a request whose path begins with a token as a request with the token in a header.
+async fn without_token_path(mut request: Request) -> Request {
+    let path = request.uri().path_and_query().map(|path| path.as_str().to_owned());
+    let rest = path.as_deref().and_then(|path| path.strip_prefix(TOKEN_PATH)?.split_once('/'));
+    let Some((token, rest)) = rest else { return request };
+    let (uri, value) = (format!("/{rest}").parse(), HeaderValue::from_str(&format!("Bearer {token}")));
+    if let (Ok(uri), Ok(value)) = (uri, value) {
+        *request.uri_mut() = uri;
+        request.headers_mut().insert(header::AUTHORIZATION, value);
+    }
+    request
 }
 
 async fn index(headers: HeaderMap) -> Response {

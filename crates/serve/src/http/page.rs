@@ -1,6 +1,4 @@
-//! The page of the viewer, which was built from `viewer/` and is a part of the program.
-
-use std::io::Read as _;
+//! The responses with the files of the page.
 
 use axum::http::header::{self, HeaderValue};
 use axum::http::{HeaderMap, StatusCode};
@@ -8,36 +6,7 @@ use axum::response::{IntoResponse as _, Response};
 
 use super::reply::failure;
 use crate::grove::Failure;
-
-/// A file of the page, compressed by gzip.
-struct Part {
-    name: &'static str,
-    content_type: &'static str,
-    gzip: &'static [u8],
-}
-
-const PARTS: &[Part] = &[
-    Part {
-        name: "index.html",
-        content_type: "text/html; charset=utf-8",
-        gzip: include_bytes!("../../page/index.html.gz"),
-    },
-    Part {
-        name: "viewer.js",
-        content_type: "text/javascript; charset=utf-8",
-        gzip: include_bytes!("../../page/viewer.js.gz"),
-    },
-    Part {
-        name: "viewer.css",
-        content_type: "text/css; charset=utf-8",
-        gzip: include_bytes!("../../page/viewer.css.gz"),
-    },
-    Part {
-        name: "licenses.txt",
-        content_type: "text/plain; charset=utf-8",
-        gzip: include_bytes!("../../page/licenses.txt.gz"),
-    },
-];
+use crate::page::PARTS;
 
 /// Returns the response with a file of the page.
 pub(super) fn part(name: &str, headers: &HeaderMap) -> Response {
@@ -47,9 +16,8 @@ pub(super) fn part(name: &str, headers: &HeaderMap) -> Response {
     let mut response = if takes_gzip(headers) {
         ([(header::CONTENT_ENCODING, "gzip")], part.gzip).into_response()
     } else {
-        let mut bytes = Vec::new();
-        match flate2::read::GzDecoder::new(part.gzip).read_to_end(&mut bytes) {
-            Ok(_) => bytes.into_response(),
+        match part.contents() {
+            Ok(bytes) => bytes.into_response(),
             Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
         }
     };

@@ -36,6 +36,10 @@ const CUTS: &[Cut] = &[
     Cut { target: "free_space", heads: &[b"FSHD"], next: Some((82, &[b"FSSE"])) },
 ];
 
+/// The requests of the seeds for the server.
+const REQUESTS: [&str; 2] =
+    ["/data?selection=0,0:2&flatten=true&format=npy", "/meta?resolve_links=all&path=/"];
+
 /// Writes the seeds of a target into its corpus. Returns the number of seeds.
 pub(super) fn harvest(target: &str, corpus: &Path) -> Result<usize> {
     let fixtures = workspace::root().join("fixtures");
@@ -60,11 +64,21 @@ fn of_file(target: &str, file: &[u8]) -> Vec<Vec<u8>> {
         "whole_file" | "whole_change" => {
             [file.to_vec()].into_iter().filter(|file| file.len() <= MAX_SEED_BYTES).collect()
         }
+        "serve_request" => {
+            let file = [file].into_iter().filter(|file| file.len() <= MAX_SEED_BYTES);
+            file.flat_map(|file| REQUESTS.iter().map(move |request| requested(file, request))).collect()
+        }
         "superblock" => vec![file.iter().take(256).copied().collect()],
         // The target tries each message decoder on a message body.
         "datatype" | "selection" => bodies(file),
         _ => CUTS.iter().filter(|cut| cut.target == target).flat_map(|cut| cut.pieces(file)).collect(),
     }
+}
+
+/// Returns a file, a request, and the length of the request.
+fn requested(file: &[u8], request: &str) -> Vec<u8> {
+    let length = u8::try_from(request.len()).unwrap_or(0);
+    [file, request.as_bytes(), &[length]].concat()
 }
 
 impl Cut {

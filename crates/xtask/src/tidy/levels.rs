@@ -17,7 +17,7 @@ const LEVELS: &[(&str, &[&str])] = &[
     ("check", &["exact", "vfd", "dataspace", "datatype", "filter", "format", "engine"]),
     ("capi", &["exact", "hyperslab"]),
     ("capi-hl", &["exact"]),
-    ("python", &["exact", "hyperslab", "cloud", "references"]),
+    ("python", &["exact", "hyperslab", "cloud", "references", "serve"]),
     ("cloud", &["exact", "hyperslab"]),
     ("serve", &["exact", "hyperslab"]),
     ("wasm", &["exact", "hyperslab", "serve"]),
