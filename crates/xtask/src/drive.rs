@@ -69,12 +69,11 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let folder = workspace::root().join(FOLDER);
     std::fs::create_dir_all(&folder)?;
     shell::run(&mut shell::command("npm", &["ci", "--prefix", "viewer", "--no-audit", "--no-fund"]))?;
-    let program = match binary {
-        Some(program) => program,
-        None => {
-            shell::run(&mut shell::cargo(&["build", "--package", "hyperslab-cli", "--features", "serve"]))?;
-            workspace::root().join("target/debug/hyperslab")
-        }
+    let program = if let Some(program) = binary {
+        program
+    } else {
+        shell::run(&mut shell::cargo(&["build", "--package", "hyperslab-cli", "--features", "serve"]))?;
+        workspace::root().join("target/debug/hyperslab")
     };
     let file = folder.join("shown.h5");
     shell::run(shell::cargo(&EXAMPLE).arg(&file))?;

@@ -38,12 +38,11 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let folder = workspace::root().join(FOLDER);
     std::fs::create_dir_all(&folder)?;
     let python = python(&folder)?;
-    let program = match binary {
-        Some(program) => program,
-        None => {
-            shell::build_command()?;
-            workspace::root().join("target/release/hyperslab")
-        }
+    let program = if let Some(program) = binary {
+        program
+    } else {
+        shell::build_command()?;
+        workspace::root().join("target/release/hyperslab")
     };
     let mut handlers = vec![Handler { name: "hyperslab serve", program }];
     if shell::is_installed("node", &["--version"]) {

@@ -210,10 +210,9 @@ impl Library for Disk {
         };
         let mut entries: Vec<Entry> = paths.iter().filter_map(|path| self.entry(folder, path)).collect();
         if folder.is_empty() {
-            let size = |file: &File| file.info().ok().map(|info| info.length);
             entries.extend(self.opened.iter().map(|(name, file)| Entry {
                 name: name.clone(),
-                size: size(file).or(Some(0)),
+                size: Some(file.info().length),
                 modified: None,
             }));
         }
