@@ -70,7 +70,7 @@ fn the_page_without_a_server_is_exported() {
     let out = folder.path().join("out");
     let program = || Program::new(env!("CARGO_BIN_EXE_hyperslab"));
     let arguments = ["serve", "--export-page", out.to_str().unwrap()];
-    assert_eq!(program().run(&arguments).code(), 0);
+    assert_eq!(program().run(arguments).code(), 0);
     let reader = std::fs::read(out.join("page/hyperslab.wasm")).unwrap();
     assert!(reader.starts_with(b"\0asm"));
     let start = std::fs::read_to_string(out.join("index.html")).unwrap();
@@ -78,12 +78,12 @@ fn the_page_without_a_server_is_exported() {
     assert!(names.iter().all(|name| start.contains(name) && out.join(name).is_file()));
     assert!(out.join("page/worker.js").is_file() && out.join("page/licenses.txt").is_file());
     // The page of an earlier call is replaced, files of others are not.
-    assert_eq!(program().run(&arguments).code(), 0);
+    assert_eq!(program().run(arguments).code(), 0);
     std::fs::remove_file(out.join("page/hyperslab.wasm")).unwrap();
-    let refused = program().run(&arguments);
+    let refused = program().run(arguments);
     assert_ne!(refused.code(), 0);
     assert!(refused.error().contains("the folder has other files"), "{}", refused.error());
-    assert_ne!(program().run(&["serve", "--export-page", "out", "a.h5"]).code(), 0);
+    assert_ne!(program().run(["serve", "--export-page", "out", "a.h5"]).code(), 0);
 }
 
 #[cfg(feature = "cloud")]

@@ -50,8 +50,8 @@ fn main() -> Result<()> {
     if let Some(gigabytes) = std::env::args().nth(2).and_then(|text| text.parse::<u64>().ok()) {
         let count = gigabytes * 125_000_000;
         let large = file.new_dataset("large").of::<f64>().shape(&[count]).create()?;
-        large.write_scalar([0..1], 1.5)?;
-        large.write_scalar([count - 1..count], 2.5)?;
+        large.write_scalar(0..1, 1.5)?;
+        large.write_scalar(count - 1..count, 2.5)?;
     }
     file.close()
 }
