@@ -102,7 +102,7 @@ mod tests {
             assert_eq!(words(cells[3]), words(&allowed.join(" ")), "{folder}");
             rows += 1;
         }
-        assert_eq!(rows, 17);
+        assert_eq!(rows, 18);
     }
 
     #[test]
