@@ -115,7 +115,8 @@ macro_rules! returned_type {
 /// Calls a C function pointer of the user.
 ///
 /// The user promises that the function accepts the arguments that the C interface documents. The
-/// library holds no lock and no borrow during the call.
+/// library holds no borrow and no lock during the call, except the lock that keeps the calls of
+/// filter functions apart.
 macro_rules! call_user {
     ($function:expr, $($argument:expr),* $(,)?) => {{
         let function = $function;

@@ -157,6 +157,12 @@ pub trait Filter: Send + Sync + Debug {
         true
     }
 
+    /// Returns true if several threads may run the filter at the same time. If false, the chunks of
+    /// a dataset with the filter are encoded and decoded on the thread of the caller.
+    fn allows_threads(&self) -> bool {
+        true
+    }
+
     /// Checks that the filter can encode the chunks of a new dataset ("can apply" in libhdf5). If
     /// the check of an optional filter fails, the dataset is created, and its chunks are stored
     /// without the filter.

@@ -4,7 +4,10 @@ use std::ffi::{c_int, c_uint, c_void};
 use std::sync::Arc;
 
 use hyperslab::Dataspace;
-use hyperslab::filter::{DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced, Result};
+use hyperslab::filter::{
+    DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced, Result, Workspace,
+};
+use parking_lot::ReentrantMutex;
 
 use super::class::FilterClass;
 use crate::ctypes::hid_t;
@@ -20,6 +23,11 @@ const REVERSE: c_uint = 0x100;
 /// The flag in a call of a filter's function that omits the verification of checksums
 /// (`H5Z_FLAG_SKIP_EDC`).
 const SKIP_CHECK: c_uint = 0x200;
+
+/// The lock that a thread holds while it runs a user's filter function. The functions of filters may
+/// rely on calls by one thread at a time, as libhdf5 makes them. A filter function may read data
+/// with other user filters, so the thread may lock again.
+static CALLS: ReentrantMutex<()> = ReentrantMutex::new(());
 
 /// A filter that a user registered or that a plugin provides, with its C functions.
 #[derive(Debug)]
@@ -51,14 +59,15 @@ impl Drop for Temporary {
 }
 
 impl UserFilter {
-    /// Calls the function of a user's filter to encode or decode the bytes of a chunk.
-    fn run(
+    /// Calls the function of a user's filter to encode or decode the bytes of a chunk. Calls `with`
+    /// with the result.
+    fn run<T>(
         &self,
         flags: c_uint,
         context: &FilterContext<'_>,
         input: &[u8],
-        output: &mut Vec<u8>,
-    ) -> Result<Produced> {
+        with: impl FnOnce(&[u8]) -> T,
+    ) -> Result<T> {
         let id = self.id();
         let flags = flags | if context.verify { 0 } else { SKIP_CHECK };
         let mut block = Block(memory::copy(input));
@@ -67,15 +76,18 @@ impl UserFilter {
         }
         let mut size = input.len().max(1);
         let data = context.client_data;
-        let length = call_user!(
-            self.class.filter,
-            flags,
-            data.len(),
-            data.as_ptr(),
-            input.len(),
-            &raw mut size,
-            &raw mut block.0
-        );
+        let length = {
+            let _one_at_a_time = CALLS.lock();
+            call_user!(
+                self.class.filter,
+                flags,
+                data.len(),
+                data.as_ptr(),
+                input.len(),
+                &raw mut size,
+                &raw mut block.0
+            )
+        };
         let decodes = flags & REVERSE != 0;
         if length == 0 || block.0.is_null() {
             return Err(if decodes {
@@ -89,9 +101,15 @@ impl UserFilter {
         }
         let bytes = Buffer::of(block.0).bytes(length, "result");
         let bytes = bytes.map_err(|_| FilterError::failed(id, "the filter's result has no bytes"))?;
-        output.clear();
-        output.extend_from_slice(bytes);
-        Ok(Produced::Output)
+        Ok(with(bytes))
+    }
+
+    /// Fails if the filter cannot decode.
+    fn check_decoder(&self) -> Result<()> {
+        if self.class.decoder_present {
+            return Ok(());
+        }
+        Err(FilterError::Unsupported { id: self.id(), subject: "decoding".to_owned() })
     }
 
     /// Returns temporary identifiers for the functions of a user's filter: a creation list with
@@ -121,23 +139,45 @@ impl UserFilter {
     }
 }
 
+/// Returns a function that replaces the content of `output` by the result of a filter.
+fn replace(output: &mut Vec<u8>) -> impl FnOnce(&[u8]) -> Produced {
+    |bytes| {
+        output.clear();
+        output.extend_from_slice(bytes);
+        Produced::Output
+    }
+}
+
 impl Filter for UserFilter {
     fn id(&self) -> FilterId {
         FilterId(self.class.id)
     }
 
     fn decode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
-        if !self.class.decoder_present {
-            return Err(FilterError::Unsupported { id: self.id(), subject: "decoding".to_owned() });
-        }
-        self.run(REVERSE, context, input, output)
+        self.check_decoder()?;
+        self.run(REVERSE, context, input, replace(output))
+    }
+
+    fn decode_into(
+        &self,
+        context: &FilterContext<'_>,
+        input: &[u8],
+        output: &mut [u8],
+        _: &mut Workspace,
+    ) -> Result<usize> {
+        self.check_decoder()?;
+        self.run(REVERSE, context, input, |bytes| {
+            let count = bytes.len().min(output.len());
+            output.split_at_mut(count).0.copy_from_slice(bytes.split_at(count).0);
+            bytes.len()
+        })
     }
 
     fn encode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
         if !self.class.encoder_present {
             return Err(FilterError::Unsupported { id: self.id(), subject: "encoding".to_owned() });
         }
-        self.run(0, context, input, output)
+        self.run(0, context, input, replace(output))
     }
 
     fn encoded_length(&self, context: &FilterContext<'_>, input: usize) -> Option<usize> {
@@ -151,6 +191,13 @@ impl Filter for UserFilter {
 
     fn can_encode(&self) -> bool {
         self.class.encoder_present
+    }
+
+    /// Returns false: libhdf5 calls filters on the thread of the caller, one at a time, and the C
+    /// functions may rely on that. Many of them hold a lock of their own, so that several threads
+    /// would only wait for each other.
+    fn allows_threads(&self) -> bool {
+        false
     }
 
     fn check_dataset(&self, dataset: &DatasetFacts<'_>) -> Result<()> {

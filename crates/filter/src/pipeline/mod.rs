@@ -188,6 +188,20 @@ impl Pipeline {
         self.stages.iter().filter(|stage| registry.get(stage.id).is_none())
     }
 
+    /// Returns true if several threads may run the filter pipeline at the same time: if all filters
+    /// of the pipeline allow it.
+    ///
+    /// ```
+    /// use hyperslab_filter::{FilterId, Pipeline, Registry, Stage};
+    ///
+    /// let pipeline = Pipeline::new(vec![Stage::new(FilterId::DEFLATE, &[6])]);
+    /// assert!(pipeline.allows_threads(&Registry::default()));
+    /// ```
+    #[must_use]
+    pub fn allows_threads(&self, registry: &Registry) -> bool {
+        self.stages.iter().filter_map(|stage| registry.get(stage.id)).all(|filter| filter.allows_threads())
+    }
+
     /// Returns the size in bytes of a chunk after encoding by the filter pipeline. Returns [`None`]
     /// if the size depends on the content of the chunk.
     pub fn encoded_length(&self, registry: &Registry, target: &ChunkTarget) -> Option<usize> {

@@ -14,6 +14,7 @@ use super::VariableFields;
 use crate::data::transfer::FillElement;
 use crate::error::{Error, Result};
 use crate::index::fractal_heap::stages;
+use crate::store::Store;
 
 /// The kind of a structured chunk, which determines its sections: sparse, sparse with
 /// variable-length data, or dense with variable-length data.
@@ -264,6 +265,13 @@ impl StructuredForm {
             Ok(())
         })?;
         Ok(set.finish()?)
+    }
+
+    /// Returns whether several threads may encode or decode chunks at the same time: whether the
+    /// filters of all sections allow it.
+    pub(in crate::data) fn allows_threads(&self, store: &Store) -> bool {
+        let filters = store.filters();
+        self.sections.iter().all(|section| section.pipeline.allows_threads(&filters))
     }
 
     /// Returns whether no section of the structured chunk with the given coordinates passes through

@@ -3,6 +3,7 @@
 use crate::store::parallel::prelude::*;
 use hyperslab_dataspace::Tiles;
 use hyperslab_exact::to_u64;
+use hyperslab_filter::Pipeline;
 
 use crate::error::Result;
 use crate::store::Store;
@@ -17,11 +18,23 @@ pub(in crate::data) fn use_threads(store: &Store, bytes: impl Into<u128>) -> boo
     bytes.into() >= MIN_PARALLEL_BYTES && store.may_share()
 }
 
-/// Returns whether an operation on `count` chunks should use several threads. The caller holds no
-/// lock of the file.
-pub(in crate::data) fn use_threads_unlocked(count: usize, chunk_bytes: usize) -> bool {
+/// Returns whether an operation that runs `pipeline` on chunks of `bytes` bytes together should use
+/// several threads. The caller holds a lock of the file.
+pub(in crate::data) fn use_threads_for(store: &Store, pipeline: &Pipeline, bytes: impl Into<u128>) -> bool {
+    use_threads(store, bytes) && pipeline.allows_threads(&store.filters())
+}
+
+/// Returns whether an operation that runs `pipeline` on `count` chunks should use several threads.
+/// The caller holds no lock of the file.
+pub(in crate::data) fn use_threads_unlocked(
+    store: &Store,
+    pipeline: &Pipeline,
+    count: usize,
+    chunk_bytes: usize,
+) -> bool {
     chunks_bytes(count, chunk_bytes) >= MIN_PARALLEL_BYTES
         && crate::store::parallel::current_num_threads() > 1
+        && pipeline.allows_threads(&store.filters())
 }
 
 /// Returns the total size in bytes of `count` decoded chunks of `chunk_bytes` bytes. The size has

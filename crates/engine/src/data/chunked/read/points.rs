@@ -181,7 +181,8 @@ impl<'a> Scattered<'a> {
         let chunk =
             |(scaled, location, _): &(&Dims, &ChunkLocation, Vec<Run>)| self.chunk(scaled, location, keep);
         let store = self.context.store;
-        let decoded: Vec<Result<Arc<[u8]>>> = if store.may_share() {
+        let shared = store.may_share() && self.source.pipeline.allows_threads(&store.filters());
+        let decoded: Vec<Result<Arc<[u8]>>> = if shared {
             store.share(|| filtered.par_iter().map(chunk).collect())
         } else {
             filtered.iter().map(chunk).collect()

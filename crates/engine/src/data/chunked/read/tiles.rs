@@ -221,9 +221,13 @@ impl Regular<'_> {
 
     /// Returns an estimate of a read's work in bytes. If the chunks are decoded, the estimate is
     /// the size of the whole chunks. Otherwise, the estimate is a quarter of the selected bytes,
-    /// because copying is faster than decoding.
+    /// because copying is faster than decoding. The estimate is zero, which keeps the read on the
+    /// calling thread, if a filter does not allow several threads.
     fn work(&self, chunks: usize) -> u128 {
         if !self.source.pipeline.is_empty() {
+            if !self.source.pipeline.allows_threads(&self.context.store.filters()) {
+                return 0;
+            }
             return parallel::chunks_bytes(chunks, self.source.chunk_bytes);
         }
         let shape = self.tiling.shape().iter();

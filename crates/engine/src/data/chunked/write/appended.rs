@@ -61,7 +61,7 @@ impl Appended {
         let work = |rows: &mut RowBuffers, scaled: Dims| {
             encode_whole(&after, store, &selected, (scaled, from), rows)
         };
-        let encoded = each(whole, after.chunk_bytes, work)?;
+        let encoded = each((store, &after), whole, work)?;
         Ok(Some(Self { before, encoded, others }))
     }
 

@@ -167,8 +167,7 @@ impl<A: ChunkAccess> Flush<'_, A> {
             let (bytes, mask) = encode(source, store, &snapshot.scaled, snapshot.chunk.as_slice())?;
             Ok((snapshot.scaled.clone(), bytes, mask))
         };
-        let encoded: Result<Vec<Encoded>> = if parallel::use_threads_unlocked(batch.len(), source.chunk_bytes)
-        {
+        let encoded: Result<Vec<Encoded>> = if allow_threads(store, source, batch.len()) {
             batch.par_iter().map(encode).collect()
         } else {
             batch.iter().map(encode).collect()
@@ -425,18 +424,24 @@ impl<A: ChunkAccess> Batch<'_, A> {
             selected.put(source, &scaled, from, &mut chunk, rows)?;
             Ok(BatchResult::Changed(scaled, chunk))
         };
-        each(jobs, source.chunk_bytes, work)
+        each((store, source), jobs, work)
     }
 }
 
+/// Returns whether several threads should encode or decode `count` chunks. The caller holds no lock
+/// of the file.
+fn allow_threads(store: &Store, source: &ChunkedSource, count: usize) -> bool {
+    parallel::use_threads_unlocked(store, &source.pipeline, count, source.chunk_bytes)
+}
+
 /// Calls `work` with each job (one chunk) of a batch, on several threads if the chunks are large
-/// enough.
+/// enough and their filters allow it.
 pub(super) fn each<J: Send, D: Send>(
+    (store, source): (&Store, &ChunkedSource),
     jobs: Vec<J>,
-    chunk_bytes: usize,
     work: impl Fn(&mut RowBuffers, J) -> Result<D> + Sync + Send,
 ) -> Result<Vec<D>> {
-    if jobs.len() > 1 && parallel::use_threads_unlocked(jobs.len(), chunk_bytes) {
+    if jobs.len() > 1 && allow_threads(store, source, jobs.len()) {
         return jobs.into_par_iter().map_init(RowBuffers::default, work).collect();
     }
     let mut rows = RowBuffers::default();

@@ -286,7 +286,7 @@ impl ChunkWriter {
             Ok((snapshot.scaled.clone(), bytes, mask))
         };
         let work = (batch.len() * self.source.chunk_bytes) as u64;
-        let parallel = parallel::use_threads(store, work);
+        let parallel = parallel::use_threads_for(store, &self.source.pipeline, work);
         let encoded = parallel::map(store, parallel, batch.iter().collect(), encode)?;
         self.store_encoded(writing, &encoded)
     }
@@ -366,7 +366,7 @@ impl ChunkWriter {
             Ok(FilteredChunk::Encoded(job.scaled, bytes, mask))
         };
         let bytes = (jobs.len() * source.chunk_bytes) as u64;
-        let done: Result<Vec<FilteredChunk>> = if parallel::use_threads(store, bytes) {
+        let done: Result<Vec<FilteredChunk>> = if parallel::use_threads_for(store, &source.pipeline, bytes) {
             store.share(|| jobs.into_par_iter().map_init(RowBuffers::default, work).collect())
         } else {
             let mut rows = RowBuffers::default();

@@ -176,7 +176,8 @@ impl StructuredSource {
         };
         let store = context.store;
         // Decoding a stored byte counts as much work as copying eight bytes.
-        let parallel = batch.len() > 1 && parallel::use_threads(store, bytes * 8);
+        let parallel =
+            batch.len() > 1 && parallel::use_threads(store, bytes * 8) && self.form.allows_threads(store);
         parallel::map(store, parallel, batch, load)
     }
 

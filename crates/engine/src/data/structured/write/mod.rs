@@ -115,7 +115,7 @@ impl StructuredWriter {
             }
         };
         let several = jobs.len() > 1 && (parallel::use_threads(store, bytes as u64) || jobs.len() > 16);
-        let merged: Vec<Merged> = if several && store.may_share() {
+        let merged: Vec<Merged> = if several && store.may_share() && self.form.allows_threads(store) {
             store.share(|| jobs.into_par_iter().map(work).collect())
         } else {
             jobs.into_iter().map(work).collect()

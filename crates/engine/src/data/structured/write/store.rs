@@ -120,7 +120,7 @@ impl StructuredWriter {
             }
             form.encode_chunk(store, scaled, chunk).map(Some)
         };
-        if batch.len() > 1 && parallel::use_threads(store, bytes as u64) {
+        if batch.len() > 1 && parallel::use_threads(store, bytes as u64) && form.allows_threads(store) {
             store.share(|| batch.par_iter().map(encode).collect())
         } else {
             batch.iter().map(encode).collect()
