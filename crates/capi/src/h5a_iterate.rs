@@ -10,6 +10,7 @@ use crate::export;
 use crate::file::location;
 use crate::file::traverse::{self, Place};
 use crate::h5a::{H5A_info_t, info_of, tracks_order};
+use crate::id::{self, Entry};
 use crate::pointer::{Out, Text};
 
 /// The C type of a user's function that visits an attribute (`H5A_operator2_t`).
@@ -24,8 +25,10 @@ fn failed() -> Failure {
 }
 
 /// Calls the user's function `visit` for each attribute of an object, starting at `position`. Stops
-/// when the function returns a nonzero value.
+/// when the function returns a nonzero value. `loc` is an open identifier of the object, if there is
+/// one.
 fn iterate(
+    loc: Option<hid_t>,
     place: Place,
     order: (c_int, c_int),
     position: Out<hsize_t>,
@@ -40,7 +43,7 @@ fn iterate(
         return Err(Failure::bad_value("invalid index specified"));
     }
     let tracked = tracks_order(&place.0)?;
-    let id = crate::h5o::register(place, H5P_DEFAULT)?;
+    let id = identifier(loc, place)?;
     let (mut outcome, mut at) = (0, first);
     for attribute in attributes.iter().skip(first) {
         let name = crate::error::stack::text(attribute.name_bytes());
@@ -56,13 +59,22 @@ fn iterate(
     if outcome < 0 { Err(failed()) } else { Ok(outcome) }
 }
 
+/// Returns a new identifier of an object, for the calls of a user's function. If `loc` is an open
+/// identifier of the object, the new identifier shares its state. Otherwise the object is opened.
+fn identifier(loc: Option<hid_t>, place: Place) -> Outcome<hid_t> {
+    match loc.and_then(id::find) {
+        Some(entry @ (Entry::Group(_) | Entry::Dataset(_) | Entry::Datatype(_))) => Ok(id::register(entry)),
+        _ => crate::h5o::register(place, H5P_DEFAULT),
+    }
+}
+
 export! {
     /// Calls the user's function `visit` for each attribute of the object `loc` until the function
     /// returns a nonzero value, and returns this value.
     fn H5Aiterate2(
         loc: hid_t, index: c_int, order: c_int, position: Out<hsize_t>, visit: Option<Visit2>, data: *mut c_void,
     ) -> herr_t {
-        iterate(location::find(loc)?, (index, order), position, visit, data)
+        iterate(Some(loc), location::find(loc)?, (index, order), position, visit, data)
     }
 
     /// Calls the user's function `visit` for each attribute of the object at path `object` until
@@ -72,7 +84,7 @@ export! {
         data: *mut c_void, lapl: hid_t,
     ) -> herr_t {
         let place = traverse::open(loc, object.name("object name")?, lapl)?;
-        iterate(place, (index, order), position, visit, data)
+        iterate(None, place, (index, order), position, visit, data)
     }
 
     /// Calls the user's function `visit` for each attribute of the object `loc` in name order until

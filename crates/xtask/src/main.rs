@@ -21,6 +21,7 @@ mod corpus;
 mod crash;
 mod differential;
 mod drive;
+mod feature_cost;
 mod features;
 mod fixtures;
 mod fuzz;
@@ -186,6 +187,11 @@ const TASKS: &[(&str, Task, &str)] = &[
         "serve-suites",
         serve_suites::run,
         "the tests of h5grove and H5Web against `hyperslab serve` and the WebAssembly module; needs their checkouts in target/serve-suites/ [--corpus: also the comparison with h5grove over the corpus] [--binary PROGRAM: instead of a new build]",
+    ),
+    (
+        "feature-cost",
+        feature_cost::run,
+        "the processor time that each feature of the library adds to a build [--update]",
     ),
     (
         "features",
