@@ -204,8 +204,7 @@ impl Object {
     /// # Errors
     /// Returns [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if the attribute does not exist.
     pub fn remove_attribute_named(&self, name: &[u8]) -> Result<()> {
-        let subject = || format!("cannot remove the attribute `{}`", name.escape_ascii());
-        self.change(subject, |edit| self.file().remove_attribute(edit, self.address(), name))
+        self.remove(name)
     }
 
     /// Renames the object's attribute whose name consists of the bytes `from`. The new name

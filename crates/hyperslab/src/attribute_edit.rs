@@ -197,14 +197,30 @@ impl Object {
         name: &str,
         set: impl FnOnce(&mut Edit<'_>) -> Result<()> + 'a,
     ) -> Result<()> {
+        self.change_deferred(|| format!("cannot set the attribute `{name}` of `{}`", self.name()), set)
+    }
+
+    /// Removes the object's attribute whose name consists of the bytes `name`. The object header is
+    /// written to the file later.
+    pub(crate) fn remove(&self, name: &[u8]) -> Result<()> {
+        let subject =
+            || format!("cannot remove the attribute `{}` of `{}`", objects::lossy(name), self.name());
+        self.change_deferred(subject, |edit| self.file().remove_attribute(edit, self.address(), name))
+    }
+
+    /// Changes the object in memory: runs `work` with exclusive access to the file. The object
+    /// header is written to the file later. `subject` returns the context of errors.
+    fn change_deferred(
+        &self,
+        subject: impl FnOnce() -> String,
+        work: impl FnOnce(&mut Edit<'_>) -> Result<()>,
+    ) -> Result<()> {
         self.file()
             .container
             .store
             .check_not_swmr_writer("no attribute can be created, deleted or changed")?;
         let mut edit = self.file().edit_deferred()?;
-        set(&mut edit).map_err(|error| {
-            error.context(format!("cannot set the attribute `{name}` of `{}`", self.name()))
-        })?;
+        work(&mut edit).map_err(|error| error.context(subject()))?;
         self.file().finish(edit)
     }
 
@@ -349,8 +365,7 @@ impl Object {
     /// # Errors
     /// Returns [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if the attribute does not exist.
     pub fn remove_attribute(&self, name: &str) -> Result<()> {
-        let subject = || format!("cannot remove the attribute `{name}` of `{}`", self.name());
-        self.change(subject, |edit| self.file().remove_attribute(edit, self.address(), name.as_bytes()))
+        self.remove(name.as_bytes())
     }
 
     /// Renames an attribute of the object from `from` to `to`.

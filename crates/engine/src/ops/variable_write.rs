@@ -20,7 +20,7 @@ use crate::error::{Error, Result};
 use crate::index::global_heap::{Bulk, GlobalHeapWriter};
 use crate::memory::zeros;
 use crate::object::attribute::{self, Attribute};
-use crate::object::attribute_edit::{self, NewAttribute};
+use crate::object::attribute_edit::NewAttribute;
 use crate::object::dataset::DatasetDescription;
 use crate::object::header::ObjectHeader;
 use crate::store::{Edit, Store};
@@ -156,7 +156,7 @@ impl OpenFile {
     /// messages, does not free it, because several objects may share the attribute.
     ///
     /// # Errors
-    /// As [`attribute_edit::set`].
+    /// As [`set`](crate::object::attribute_edit::set).
     pub fn set_attribute(
         &self,
         edit: &mut Edit<'_>,
@@ -175,17 +175,21 @@ impl OpenFile {
         }
     }
 
-    /// Removes an attribute of an object and frees the attribute's variable-length data.
+    /// Removes an attribute of an object and frees the attribute's variable-length data. The write
+    /// of the object header is deferred.
     ///
     /// # Errors
     /// Returns [`Error::NotFound`] if the object has no attribute with this name.
     pub fn remove_attribute(&self, edit: &mut Edit<'_>, object: Address, name: &[u8]) -> Result<()> {
-        let header = ObjectHeader::load(&self.container.store, object)?;
-        let contents = match attribute::find(&self.container, &header, name)? {
-            Some(before) => self.attribute_heap_objects(&before)?,
-            None => Vec::new(),
-        };
-        attribute_edit::remove(&self.container, edit, object, name)?;
+        let contents = self.with_attributes(edit, object, |editor, edit| {
+            let contents = match editor.message(edit, name)? {
+                Some(body) => {
+                    self.attribute_heap_objects(&Attribute::open(&self.container, body, None, object)?)?
+                }
+                None => Vec::new(),
+            };
+            editor.remove(edit, name).map(|()| contents)
+        })?;
         self.free_heap_objects(edit, contents)
     }
 

@@ -187,6 +187,23 @@ impl<'c> AttributeEditor<'c> {
         }
     }
 
+    /// Returns the message of the attribute `name` of this attribute editor's object. Returns `None`
+    /// if no attribute has this name.
+    ///
+    /// # Errors
+    /// Returns read errors.
+    pub fn message(&self, edit: &Edit<'_>, name: &[u8]) -> Result<Option<Bytes>> {
+        let stored = match self.dense() {
+            Some(dense) => match self.open.deferred.find(name) {
+                Some(number) => Some(self.deferred(number)?),
+                None if !self.open.stored => None,
+                None => self.find_dense(edit, &dense, name)?,
+            },
+            None => self.find_compact(name)?.map(|id| self.stored(id)).transpose()?,
+        };
+        Ok(stored.map(|stored| stored.body))
+    }
+
     /// Sets an attribute of the editor's object. Creates the attribute, or replaces the attribute
     /// with the same name and keeps its creation order. Returns the message of the replaced
     /// attribute.

@@ -68,7 +68,7 @@ impl AttributeEditor<'_> {
     }
 
     /// Returns the deferred attribute (new and only in memory) with the index `number`.
-    fn deferred(&self, number: usize) -> Result<Stored> {
+    pub(super) fn deferred(&self, number: usize) -> Result<Stored> {
         let message = self.open.deferred.get(number)?;
         let body = self.open.deferred.body(message);
         let (flags, order) = (message.flags, message.order);
@@ -122,7 +122,14 @@ impl AttributeEditor<'_> {
         Ok(Some(stored.body))
     }
 
-    fn stored(&self, id: MessageId) -> Result<Stored> {
+    /// Returns the attribute `name` in dense storage. Returns `None` if no attribute there has this
+    /// name.
+    pub(super) fn find_dense(&self, edit: &Edit<'_>, dense: &Dense, name: &[u8]) -> Result<Option<Stored>> {
+        let found = dense.find(self.container, edit, name)?;
+        found.map(|(entry, body)| of_entry(edit, &entry, &body)).transpose()
+    }
+
+    pub(super) fn stored(&self, id: MessageId) -> Result<Stored> {
         let message = self.open.header.messages_of(MessageType::ATTRIBUTE).find(|message| message.id == id);
         let message = message.ok_or_else(not_counted)?;
         let (flags, order) = (message.flags, message.creation_order.into());
