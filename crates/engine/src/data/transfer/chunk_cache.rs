@@ -23,7 +23,7 @@ pub trait CachedChunk: Clone + Send + Sync {
     fn weight_bytes(&self) -> u64;
 }
 
-impl CachedChunk for Arc<[u8]> {
+impl CachedChunk for Arc<Vec<u8>> {
     fn weight_bytes(&self) -> u64 {
         self.len() as u64
     }
@@ -32,7 +32,7 @@ impl CachedChunk for Arc<[u8]> {
 /// A cache of decoded chunks by their addresses, with a limit in bytes. Its shards (parts) have
 /// separate locks. Chunks that were used only once are evicted first. A walk over a whole dataset
 /// therefore does not evict the chunks that other readers use repeatedly.
-pub struct ChunkCache<C: CachedChunk = Arc<[u8]>> {
+pub struct ChunkCache<C: CachedChunk = Arc<Vec<u8>>> {
     /// The chunks. Created when the first chunk is inserted.
     chunks: OnceLock<Cache<ChunkKey, C, ByBytes>>,
     capacity: u64,
@@ -66,6 +66,12 @@ impl<C: CachedChunk> ChunkCache<C> {
     /// Returns a decoded chunk, if the chunk cache holds it.
     pub(in crate::data) fn get(&self, key: ChunkKey) -> Option<C> {
         self.chunks.get()?.get(&key)
+    }
+
+    /// Removes a decoded chunk from the chunk cache, and returns the chunk if the cache held it. A
+    /// caller that is about to change the chunk can then reuse its memory.
+    pub(in crate::data) fn take(&self, key: ChunkKey) -> Option<C> {
+        self.chunks.get()?.remove(&key).map(|(_, chunk)| chunk)
     }
 
     /// Returns whether the chunk cache accepts chunks of `bytes` bytes in total. The chunk cache
@@ -114,7 +120,7 @@ mod tests {
         (Address::new(96), Address::new(at))
     }
 
-    fn chunk(byte: u8) -> Arc<[u8]> {
+    fn chunk(byte: u8) -> Arc<Vec<u8>> {
         vec![byte; 1000].into()
     }
 

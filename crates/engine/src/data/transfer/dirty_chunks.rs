@@ -211,6 +211,12 @@ impl<C: DirtyChunk> DirtyChunks<C> {
         self.chunks.get(scaled).map(|dirty| &*dirty.chunk)
     }
 
+    /// Returns a dirty chunk without a copy of its bytes. A later change of the dirty chunk does not
+    /// affect the returned state.
+    pub(in crate::data) fn shared(&self, scaled: &Dims) -> Option<Arc<C>> {
+        self.chunks.get(scaled).map(|dirty| Arc::clone(&dirty.chunk))
+    }
+
     /// Returns a dirty chunk for a change that writes `written` elements. The caller does not
     /// change the size of the chunk. Threads that currently encode the chunk still use its state
     /// before the change.

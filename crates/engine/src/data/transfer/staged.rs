@@ -21,6 +21,10 @@ const WAITING_PER_THREAD: usize = 2;
 /// smallest and the largest limit.
 const WAITING_STAGES: (usize, usize) = (4, 16);
 
+/// Smallest number of bytes of a chunk that is written by itself. The call of the system then costs
+/// less than a copy of the bytes.
+const ALONE_BYTES: usize = 64 << 10;
+
 /// Writes the bytes of chunks to the file one after the other. Combines small chunks that are
 /// contiguous in the file into one write.
 pub(in crate::data) fn write_joined<'c>(
@@ -28,23 +32,27 @@ pub(in crate::data) fn write_joined<'c>(
     chunks: impl Iterator<Item = (Address, &'c [u8])>,
 ) -> Result<()> {
     let mut joined: Vec<u8> = Vec::new();
-    let mut start = Address::new(0);
-    for (address, bytes) in chunks {
-        let follows = start.checked_add(joined.len() as u64) == Some(address);
-        if !joined.is_empty() && (!follows || joined.len() + bytes.len() > STAGE_BYTES) {
-            store.write_raw(start, &joined)?;
-            joined.clear();
-        }
-        if joined.is_empty() {
-            if bytes.len() > STAGE_BYTES / 8 {
-                store.write_raw(address, bytes)?;
-                continue;
-            }
-            start = address;
-        }
+    let mut chunks = chunks.peekable();
+    while let Some((start, bytes)) = chunks.next() {
+        let mut next = |length: usize| {
+            let fits = |bytes: &[u8]| bytes.len() < ALONE_BYTES && length + bytes.len() <= STAGE_BYTES;
+            let end = start.checked_add(length as u64);
+            chunks.next_if(|(address, bytes)| end == Some(*address) && fits(bytes))
+        };
+        let following = if bytes.len() < ALONE_BYTES { next(bytes.len()) } else { None };
+        let Some((_, second)) = following else {
+            store.write_raw(start, bytes)?;
+            continue;
+        };
+        joined.clear();
         joined.extend_from_slice(bytes);
+        joined.extend_from_slice(second);
+        while let Some((_, bytes)) = next(joined.len()) {
+            joined.extend_from_slice(bytes);
+        }
+        store.write_raw(start, &joined)?;
     }
-    if joined.is_empty() { Ok(()) } else { store.write_raw(start, &joined) }
+    Ok(())
 }
 
 /// The reusable buffer of one stage of a write: a part that is filled first and then written to the

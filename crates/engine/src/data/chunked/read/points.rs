@@ -182,7 +182,7 @@ impl<'a> Scattered<'a> {
             |(scaled, location, _): &(&Dims, &ChunkLocation, Vec<Run>)| self.chunk(scaled, location, keep);
         let store = self.context.store;
         let shared = store.may_share() && self.source.pipeline.allows_threads(&store.filters());
-        let decoded: Vec<Result<Arc<[u8]>>> = if shared {
+        let decoded: Vec<Result<Arc<Vec<u8>>>> = if shared {
             store.share(|| filtered.par_iter().map(chunk).collect())
         } else {
             filtered.iter().map(chunk).collect()
@@ -199,12 +199,12 @@ impl<'a> Scattered<'a> {
         Ok(())
     }
 
-    fn chunk(&self, scaled: &[u64], location: &ChunkLocation, keep: bool) -> Result<Arc<[u8]>> {
+    fn chunk(&self, scaled: &[u64], location: &ChunkLocation, keep: bool) -> Result<Arc<Vec<u8>>> {
         let known = &self.context.resources.chunks;
         if let Some(chunk) = known.get((self.source.owner, location.address)) {
             return Ok(chunk);
         }
-        let chunk: Arc<[u8]> = self.source.chunk(self.context.store, scaled, location)?.into();
+        let chunk = Arc::new(self.source.chunk(self.context.store, scaled, location)?);
         if keep {
             known.insert((self.source.owner, location.address), Arc::clone(&chunk));
         }

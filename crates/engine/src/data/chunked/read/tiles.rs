@@ -52,7 +52,7 @@ struct Listed {
 struct ChunkGroup<'f> {
     locations: &'f [ChunkLocation],
     /// The decoded chunk, if the cache has it. Such a group has no other chunk.
-    known: Option<Arc<[u8]>>,
+    known: Option<Arc<Vec<u8>>>,
 }
 
 impl Listed {
@@ -272,7 +272,7 @@ impl Regular<'_> {
         Ok(groups)
     }
 
-    fn known(&self, address: Address) -> Option<Arc<[u8]>> {
+    fn known(&self, address: Address) -> Option<Arc<Vec<u8>>> {
         if self.source.pipeline.is_empty() {
             None
         } else {
@@ -476,7 +476,8 @@ impl Regular<'_> {
         let chunk = sized_buffer(&mut decoded, source.chunk_bytes)?;
         let outcome = source.decode(store, location, stored, chunk, &mut buffers.filters).and_then(|()| {
             if keep && !is_whole {
-                self.context.resources.chunks.insert((source.owner, location.address), Arc::from(&*chunk));
+                let key = (source.owner, location.address);
+                self.context.resources.chunks.insert(key, Arc::new(chunk.to_vec()));
             }
             transform.tile(tile, chunk, 0, &mut buffers.tiles)
         });

@@ -207,7 +207,7 @@ struct Batch<'a, A> {
 /// read and not yet decoded.
 enum StoredState {
     Nothing,
-    Decoded(Arc<[u8]>),
+    Decoded(Vec<u8>),
     Stored(ChunkLocation, Vec<u8>),
 }
 
@@ -386,8 +386,8 @@ impl<A: ChunkAccess> Batch<'_, A> {
             for (scaled, location) in locations {
                 let base = match location {
                     None => StoredState::Nothing,
-                    Some(location) => match cache.get((source.owner, location.address)) {
-                        Some(chunk) => StoredState::Decoded(chunk),
+                    Some(location) => match cache.take((source.owner, location.address)) {
+                        Some(chunk) => StoredState::Decoded(Arc::unwrap_or_clone(chunk)),
                         None => StoredState::Stored(
                             location,
                             store.read_raw_vec(location.address, location.size)?,
@@ -414,7 +414,7 @@ impl<A: ChunkAccess> Batch<'_, A> {
             };
             let mut chunk = match base {
                 StoredState::Nothing => filled(source, true)?,
-                StoredState::Decoded(chunk) => chunk.to_vec(),
+                StoredState::Decoded(chunk) => chunk,
                 StoredState::Stored(location, stored) => {
                     let mut out = source.buffer(store, &location)?;
                     source.decode(store, &location, &stored, &mut out, &mut Scratch::default())?;

@@ -399,8 +399,8 @@ impl ChunkJob {
         }
         match &self.before {
             Some(before) if !self.whole => {
-                if let Some(chunk) = cache.get((source.owner, before.address)) {
-                    return Ok(chunk.to_vec());
+                if let Some(chunk) = cache.take((source.owner, before.address)) {
+                    return Ok(Arc::unwrap_or_clone(chunk));
                 }
                 source.chunk(store, &self.scaled, before)
             }

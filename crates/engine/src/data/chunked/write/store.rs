@@ -1,6 +1,5 @@
 //! The storage of written chunks: writes chunks to the file and their locations to the chunk index.
 
-use std::sync::Arc;
 
 use crate::store::parallel::prelude::*;
 use hyperslab_dataspace::{ChunkPart, Dims, LinearRows};
@@ -349,7 +348,7 @@ impl ChunkWriter {
     /// chunk gets further elements when the dataset grows. The next write does not decode the
     /// chunk.
     fn keep_growing(&self, writing: &mut ChunkWriting<'_, '_>, scaled: &Dims) -> Result<()> {
-        let Some(chunk) = self.dirty.get(scaled) else { return Ok(()) };
+        let Some(chunk) = self.dirty.shared(scaled) else { return Ok(()) };
         // Writes change chunks without filters in the file, not in the cache.
         let source = &self.source;
         if !writing.cache.takes(chunk.len() as u64)
@@ -359,7 +358,7 @@ impl ChunkWriter {
             return Ok(());
         }
         if let Some(location) = writing.table.get(writing.edit.store(), scaled)? {
-            writing.cache.insert((source.owner, location.address), Arc::from(chunk.as_slice()));
+            writing.cache.insert((source.owner, location.address), chunk);
         }
         Ok(())
     }
