@@ -153,6 +153,14 @@ pub struct Scratch {
 }
 
 impl Scratch {
+    /// Keeps the memory of `bytes`, an encoded chunk that is no longer needed, for the next chunk.
+    pub fn reuse(&mut self, bytes: Vec<u8>) {
+        let smallest = self.spares.iter_mut().min_by_key(|spare| spare.capacity());
+        if let Some(spare) = smallest.filter(|spare| spare.capacity() < bytes.capacity()) {
+            *spare = bytes;
+        }
+    }
+
     /// Frees the scratch buffers of filter pipelines with a capacity of more than `bytes` bytes. An
     /// earlier large chunk may have left such buffers.
     pub fn trim(&mut self, bytes: usize) {

@@ -18,7 +18,7 @@ use hyperslab_filter::Scratch;
 use super::super::ChunkedSource;
 use super::buffered::MAX_BUFFERED_CHUNK_BYTES;
 use super::selected::Selected;
-use super::{BATCH_BYTES, BATCH_CHUNKS, ChunkWriter, ChunkWriting, Encoded, encode, filled, store};
+use super::{BATCH_BYTES, BATCH_CHUNKS, ChunkWriter, ChunkWriting, Encoded, encode, filled, reuse, store};
 use crate::data::chunk_index::{ChunkLocation, ChunkTable};
 use crate::data::transfer::{ChunkCache, Due, RowBuffers, Snapshot, WriteSource, parallel};
 use crate::error::Result;
@@ -178,7 +178,9 @@ impl<A: ChunkAccess> Flush<'_, A> {
             let now = batch.iter().zip(encoded);
             let now = now.filter(|(snapshot, _)| same_shape && writer.dirty.is_unchanged(snapshot));
             let now: Vec<Encoded> = now.map(|(_, encoded)| encoded).collect();
-            writer.store_encoded(writing, &now)
+            writer.store_encoded(writing, &now)?;
+            reuse(now);
+            Ok(())
         })?;
         Ok(())
     }

@@ -16,6 +16,7 @@ mod tests;
 mod tests_concurrent;
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use crate::store::parallel::prelude::*;
@@ -423,6 +424,31 @@ fn filled(source: &ChunkedSource, needs_fill: bool) -> Result<Vec<u8>> {
 /// chunks, optional filters are used only if they make the chunk shorter.
 const MAX_GROWING_BYTES: u64 = (4 << 30) - (64 << 20);
 
+thread_local! {
+    /// Buffers and codec states that this thread's encoders reuse.
+    static SCRATCH: RefCell<Scratch> = RefCell::default();
+}
+
+/// Largest number of bytes of an encoded chunk whose memory is kept for the next chunk.
+const MAX_REUSED_BYTES: usize = 1 << 20;
+
+/// Calls `work` with the buffers of this thread. If a filter that runs on this thread writes chunks
+/// itself, calls `work` with new buffers.
+fn with_scratch<T>(work: impl FnOnce(&mut Scratch) -> T) -> T {
+    SCRATCH.with(|scratch| match scratch.try_borrow_mut() {
+        Ok(mut scratch) => work(&mut scratch),
+        Err(_) => work(&mut Scratch::default()),
+    })
+}
+
+/// Keeps the memory of stored chunks for the next encoders of this thread.
+fn reuse(encoded: Vec<Encoded>) {
+    with_scratch(|scratch| {
+        let small = encoded.into_iter().filter(|(_, bytes, _)| bytes.capacity() <= MAX_REUSED_BYTES);
+        small.for_each(|(_, bytes, _)| scratch.reuse(bytes));
+    });
+}
+
 /// Encodes a chunk with the filters of the dataset. Returns the bytes to store, and the filter mask
 /// of the chunk.
 fn encode<'a>(
@@ -435,16 +461,13 @@ fn encode<'a>(
     if source.is_stored_plainly(scaled)? {
         return Ok((chunk.into_owned(), 0));
     }
-    thread_local! {
-        static SCRATCH: std::cell::RefCell<Scratch> = std::cell::RefCell::default();
-    }
     let target = ChunkTarget {
         element_size: source.element_size,
         // Version 1 B-trees store the size of a chunk in four bytes.
         only_smaller: chunk.len() as u64 > MAX_GROWING_BYTES,
         ..ChunkTarget::of_length(chunk.len())
     };
-    SCRATCH.with_borrow_mut(|scratch| {
+    with_scratch(|scratch| {
         source
             .pipeline
             .encode_chunk_with(&store.filters(), chunk, &target, scratch)

@@ -1,6 +1,5 @@
 //! The storage of written chunks: writes chunks to the file and their locations to the chunk index.
 
-
 use crate::store::parallel::prelude::*;
 use hyperslab_dataspace::{ChunkPart, Dims, LinearRows};
 use hyperslab_format::codec::Address;
