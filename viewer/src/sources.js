@@ -16,12 +16,13 @@ export function fileSource(file, name = file.name) {
 }
 
 /**
- * Calls `fetch` without a stale copy of the browser. A failure that has no answer says why: browsers
- * hide the cause from pages, and a request whose answer the page cannot read shows it.
+ * Calls `fetch` without the browser's cache, which joins ranges of different versions under the
+ * headers of the first one. A failure that has no answer says why: browsers hide the cause from
+ * pages, and a request whose answer the page cannot read shows it.
  */
 async function request(url, options = {}) {
   try {
-    return await fetch(url, { cache: 'no-cache', ...options });
+    return await fetch(url, { cache: 'no-store', ...options });
   } catch (error) {
     options.signal?.throwIfAborted();
     const isReached = await fetch(url, { mode: 'no-cors', method: 'HEAD' }).then(

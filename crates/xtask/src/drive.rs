@@ -109,6 +109,9 @@ fn without_server(program: &Path, file: &Path, folder: &Path) -> Result<()> {
         let mut drive = shell::command("node", &["viewer/drive/drive.mjs", browser, &server.address]);
         drive.arg("--file").arg(file).arg("--pictures").arg(folder.join("pictures").join(browser));
         shell::run(&mut drive)?;
+        let mut remote = shell::command("node", &["viewer/drive/remote.mjs", browser, &server.address]);
+        remote.arg(file).arg("--pictures").arg(folder.join("pictures").join(browser));
+        shell::run(&mut remote)?;
     }
     let address = format!("{}?url={}shown.h5", server.address, server.address);
     shell::run(&mut shell::command("node", &["viewer/drive/drive.mjs", "chromium", &address]))?;
