@@ -25,16 +25,17 @@ const TIMEOUT = 30_000;
 
 /**
  * Starts a browser with one page. Returns both, and the list of errors that the page reports. Ends
- * the process with a message if the browser is not installed.
+ * the process with a message if the browser is not installed. `extra` are further arguments.
  */
-export async function start(name, viewport = { width: 1000, height: 600 }) {
+export async function start(name, extra = []) {
   const executablePath = PROGRAMS[name].find(existsSync);
   if (!executablePath) {
     console.log(`skipped: ${name} is not installed`);
     process.exit(0);
   }
-  const browser = await playwright[name].launch({ executablePath, ...OPTIONS[name] });
-  const page = await browser.newPage({ viewport });
+  const { args = [], ...options } = OPTIONS[name];
+  const browser = await playwright[name].launch({ executablePath, ...options, args: [...args, ...extra] });
+  const page = await browser.newPage({ viewport: { width: 1000, height: 600 } });
   page.setDefaultTimeout(TIMEOUT);
   const complaints = [];
   page.on('pageerror', (error) => complaints.push(error.message));

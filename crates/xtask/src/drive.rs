@@ -96,7 +96,9 @@ fn with_server(program: &Path, file: &Path, folder: &Path) -> Result<()> {
     let mut serve = shell::command(program, &["serve", "--no-token"]);
     let server = Running::start(serve.arg(file))?;
     let mut drive = shell::command("node", &["viewer/drive/drive.mjs", "chromium", &server.address]);
-    shell::run(drive.arg("--pictures").arg(folder.join("pictures")))
+    shell::run(drive.arg("--pictures").arg(folder.join("pictures")))?;
+    let guarded = Running::start(shell::command(program, &["serve"]).arg(file))?;
+    shell::run(&mut shell::command("node", &["viewer/drive/attacks.mjs", &guarded.address]))
 }
 
 /// Drives the page of `hyperslab serve --export-page` in two browsers, and with a file at a URL.
