@@ -101,6 +101,14 @@ fn with_server(program: &Path, file: &Path, folder: &Path) -> Result<()> {
     shell::run(&mut shell::command("node", &["viewer/drive/attacks.mjs", &guarded.address]))
 }
 
+/// Returns a call of Node.js for a browser. Firefox shows pictures only with a display.
+fn node(browser: &str, arguments: &[&str]) -> Command {
+    if browser == "firefox" && shell::is_installed("xvfb-run", &["--help"]) {
+        return shell::command("xvfb-run", &[&["--auto-servernum", "node"], arguments].concat());
+    }
+    shell::command("node", arguments)
+}
+
 /// Drives the page of `hyperslab serve --export-page` in two browsers, and with a file at a URL.
 fn without_server(program: &Path, file: &Path, folder: &Path) -> Result<()> {
     let page = folder.join("page");
@@ -108,10 +116,10 @@ fn without_server(program: &Path, file: &Path, folder: &Path) -> Result<()> {
     std::fs::copy(file, page.join("shown.h5")).context("the file at a URL")?;
     let server = Running::start(shell::command("node", &["viewer/drive/static.mjs"]).arg(&page))?;
     for browser in ["chromium", "firefox"] {
-        let mut drive = shell::command("node", &["viewer/drive/drive.mjs", browser, &server.address]);
+        let mut drive = node(browser, &["viewer/drive/drive.mjs", browser, &server.address]);
         drive.arg("--file").arg(file).arg("--pictures").arg(folder.join("pictures").join(browser));
         shell::run(&mut drive)?;
-        let mut remote = shell::command("node", &["viewer/drive/remote.mjs", browser, &server.address]);
+        let mut remote = node(browser, &["viewer/drive/remote.mjs", browser, &server.address]);
         remote.arg(file).arg("--pictures").arg(folder.join("pictures").join(browser));
         shell::run(&mut remote)?;
     }
