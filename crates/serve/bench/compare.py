@@ -12,6 +12,7 @@ import json
 import os
 import pathlib
 import re
+import socket
 import statistics
 import subprocess
 import sys
@@ -100,10 +101,11 @@ def own_server(program, folder, *options):
     return ours.wait(ours.process.stdout.readline().strip())
 
 
-def servers(program, folder):
-    ours = own_server(program, folder)
-    theirs = Server("h5grove", [sys.executable, "-c", APPLICATION, str(folder), "18788"])
-    return ours, theirs.wait("http://127.0.0.1:18788")
+def their_server(folder):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    return Server("h5grove", [sys.executable, "-c", APPLICATION, str(folder), str(port)]).wait(f"http://127.0.0.1:{port}")
 
 
 CASES = [
@@ -132,7 +134,7 @@ def memory(server, path):
 def speed(program, folder, rounds):
     """Prints the table of the rates. Returns the names of the missed bars."""
     missed = []
-    ours, theirs = servers(program, folder)
+    ours, theirs = own_server(program, folder), their_server(folder)
     try:
         print("| requests in a second | hyperslab | h5grove | time, h5grove = 1 | bar |\n|---|---|---|---|---|")
         for name, endpoint, parameters, clients, bar in CASES:
@@ -148,6 +150,7 @@ def speed(program, folder, rounds):
     finally:
         for server in (ours, theirs):
             server.process.terminate()
+            server.process.wait()
     return missed
 
 
@@ -156,11 +159,11 @@ def growth(program, folder):
     missed = []
     print("\n| growth of the memory | hyperslab | h5grove | bar |\n|---|---|---|---|")
     for path, bar in (("/large", 64), ("/chunked", 64 + CACHE)):
-        ours, (idle, theirs) = own_server(program, folder, "--cache", f"{CACHE}MiB"), servers(program, folder)
+        ours, theirs = own_server(program, folder, "--cache", f"{CACHE}MiB"), their_server(folder)
         try:
             one, two = memory(ours, path), memory(theirs, path)
         finally:
-            for server in (ours, idle, theirs):
+            for server in (ours, theirs):
                 server.process.terminate()
                 server.process.wait()
         what = "contiguous" if path == "/large" else f"in gzip chunks (`--cache {CACHE}MiB`)"

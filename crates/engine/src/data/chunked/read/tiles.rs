@@ -466,18 +466,22 @@ impl Regular<'_> {
         let (store, source) = (self.context.store, self.source);
         source.check_expansion(store, location)?;
         let is_whole = tile.source() == (0..(source.chunk_bytes / source.element_size.max(1)) as u64);
+        let cached =
+            Some(&self.context.resources.chunks).filter(|_| keep && self.context.resources.keeps(is_whole));
+        let cache =
+            |chunk: &[u8]| cached.map(|cached| cached.insert((source.owner, location.address), chunk.into()));
         if transform.is_copy()
             && is_whole
             && let Some(target) = tile.as_slice()
         {
-            return source.decode(store, location, stored, target, &mut buffers.filters);
+            source.decode(store, location, stored, target, &mut buffers.filters)?;
+            cache(target);
+            return Ok(());
         }
         let mut decoded = std::mem::take(&mut buffers.decoded);
         let chunk = sized_buffer(&mut decoded, source.chunk_bytes)?;
         let outcome = source.decode(store, location, stored, chunk, &mut buffers.filters).and_then(|()| {
-            if keep && !is_whole {
-                self.context.resources.chunks.insert((source.owner, location.address), Arc::from(&*chunk));
-            }
+            cache(chunk);
             transform.tile(tile, chunk, 0, &mut buffers.tiles)
         });
         buffers.decoded = decoded;
