@@ -328,6 +328,8 @@ def main():
                 sys.exit(f"the server ended at {name}")
             if state == "closed" and rest[1][0] == 200:
                 files["h5py cannot open, hyperslab can"] += 1
+            if state == "ended":
+                print(f"not compared: {name}: {rest[0]}")
             if state != "done":
                 continue
             for endpoint, kind, object_path, parameters, mine, other, status in rest[0]:
