@@ -164,6 +164,7 @@ def loaded(npy):
 
 def explained(theirs, endpoint, path, parameters, mine, other):
     """Returns the exception that explains a difference, or None."""
+    import h5py
     import numpy as np
 
     if endpoint in ("data", "attr") and mine == other.replace(b"region reference (null>", b"region reference (null)>"):
@@ -175,6 +176,11 @@ def explained(theirs, endpoint, path, parameters, mine, other):
     if endpoint == "data" and (mine, other) == (b"", b"\0"):
         return "empty texts have no bytes"
     dtype = getattr(theirs.file[path], "dtype", None)
+    items = dtype and h5py.check_vlen_dtype(dtype)
+    if endpoint == "data" and items is not None and getattr(items, "byteorder", "") == ">":
+        return "sequences of big-endian numbers, whose order of bytes h5py drops"
+    if endpoint == "data" and dtype is not None and dtype.kind == "S" and mine.replace(b"\\u0000", b"") == other:
+        return "texts of NumPy in opaque data are bytes"
     if endpoint == "data" and dtype is not None and dtype.base.kind == "c" and dtype.base.itemsize == 32:
         return "complex numbers of 256 bits, which h5py does not convert"
     if endpoint == "stats" and dtype is not None and dtype.base.kind == "c":
