@@ -13,7 +13,11 @@ async function load() {
   return new Engine(await WebAssembly.compile(await response.arrayBuffer()));
 }
 
-let engine;
+// The module is there before the user has chosen a file.
+let engine = load();
+engine.catch(() => {
+  engine = undefined;
+});
 
 const tasks = {
   async open({ files, url }) {

@@ -25,8 +25,8 @@ fn failed() -> Failure {
 }
 
 /// Calls the user's function `visit` for each attribute of an object, starting at `position`. Stops
-/// when the function returns a nonzero value. `loc` is an open identifier of the object, if there is
-/// one.
+/// when the function returns a nonzero value. `loc` is an open identifier of the object, if there
+/// is one.
 fn iterate(
     loc: Option<hid_t>,
     place: Place,

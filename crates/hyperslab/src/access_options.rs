@@ -136,6 +136,21 @@ impl<M> AccessOptions<M> {
         self
     }
 
+    /// Sets whether the chunk cache also keeps chunks of which one read took all elements; by
+    /// default, it does not, because few programs read them again. A server whose clients ask for
+    /// the same elements decodes each chunk once.
+    ///
+    /// ```
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
+    /// let file = hyperslab::OpenOptions::new().cache_whole_chunks(true).open(path)?;
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    #[must_use]
+    pub fn cache_whole_chunks(mut self, keep: bool) -> Self {
+        self.store.cache_whole_chunks = keep;
+        self
+    }
+
     /// Sets the largest number of bytes of clean pages in the page buffer of the file: 32 MiB by
     /// default. Without a page buffer, each read of metadata reaches the driver.
     #[must_use]

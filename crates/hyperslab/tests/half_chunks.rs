@@ -234,3 +234,23 @@ fn the_last_chunk_of_a_growing_dataset_is_encoded_once() {
     fixed.write(s![16..20, ..], &ndarray::Array2::from_elem((4, 1024), 1)).unwrap();
     assert_eq!(filter.encoded.load(Ordering::Relaxed), 1);
 }
+
+/// A chunk that a read takes whole is decoded again by the next read, unless the cache keeps it.
+#[test]
+fn whole_chunks_are_cached_on_request() {
+    for (keeps, decoded) in [(false, 8), (true, 4)] {
+        let (file, dataset, filter) = dataset(FileOptions::new().cache_whole_chunks(keeps), 64);
+        write(&dataset, 0, 64, 3);
+        file.flush().unwrap();
+        for _ in 0..2 {
+            assert!(dataset.read_raw::<i32>(..).unwrap().iter().all(|value| *value == 3));
+        }
+        assert_eq!(filter.decoded.load(Ordering::Relaxed), decoded);
+        // A write replaces the cached chunks.
+        write(&dataset, 16, 16, 5);
+        file.flush().unwrap();
+        assert_eq!(dataset.read::<i32, IxDyn>(s![.., 7]).unwrap().sum(), 48 * 3 + 16 * 5);
+        // Conversions take the same chunks.
+        assert_eq!(dataset.read::<f64, IxDyn>(s![16..32, ..]).unwrap().sum(), 16.0 * 1024.0 * 5.0);
+    }
+}

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! A number after the name adds a dataset of this number of gigabytes, of which the disk stores
-//! only the first and the last element.
+//! only the first and the last element, and a group whose header and data are after that dataset.
 
 use hyperslab::filter::{BitshuffleCodec, FilterSpec};
 use hyperslab::{File, H5Type, Points, Result};
@@ -52,6 +52,8 @@ fn main() -> Result<()> {
         let large = file.new_dataset("large").of::<f64>().shape(&[count]).create()?;
         large.write_scalar(0..1, 1.5)?;
         large.write_scalar(count - 1..count, 2.5)?;
+        let late = values(200, |at| i32::try_from(at).unwrap_or(0) * 7 + 1);
+        file.new_dataset("after/late").shape(&[20, 10]).write(&late)?;
     }
     file.close()
 }
@@ -60,6 +62,8 @@ fn main() -> Result<()> {
 fn numbers(file: &File) -> Result<()> {
     let matrix = values(200, |at| i32::try_from(at).unwrap_or(0) * 3 - 50);
     file.new_dataset("matrix").shape(&[20, 10]).write(&matrix)?;
+    let wide = values(200 * 1000, |at| i32::try_from(at).unwrap_or(0));
+    file.new_dataset("wide").shape(&[200, 1000]).write(&wide)?;
     let waves = values(60 * 80, |at| {
         let (row, column) = (f64::from(at / 80), f64::from(at % 80));
         100.0 * (column / 9.0).sin() * (row / 7.0).cos()

@@ -37,6 +37,17 @@ const MAX_BESIDE = 50;
 
 const held = new Map();
 
+/** Adds the source of a file, unless this user may not read it. */
+function addReadable(engine, name) {
+  try {
+    engine.add(sourceOf(name));
+  } catch (error) {
+    if (error.code !== 'EACCES') {
+      throw error;
+    }
+  }
+}
+
 /** Returns the engine with a file and the files beside it. */
 function engineOf(name) {
   const { size, mtimeMs } = statSync(join(folder, normalize(join('/', name))));
@@ -47,7 +58,7 @@ function engineOf(name) {
     const beside = dirname(join(folder, name));
     const others = readdirSync(beside, { withFileTypes: true }).filter((entry) => entry.isFile());
     if (others.length <= MAX_BESIDE) {
-      others.forEach((entry) => engine.add(sourceOf(join(dirname(name), entry.name))));
+      others.forEach((entry) => addReadable(engine, join(dirname(name), entry.name)));
     }
     held.clear();
     held.set(name, { key, engine });
@@ -81,7 +92,10 @@ const server = createServer(async (request, response) => {
     bin: 'application/octet-stream',
     tiff: 'image/tiff',
   };
-  response.writeHead(status, { 'Content-Type': types[status === 200 ? format : 'json'] ?? types.json });
+  response.writeHead(status, {
+    'Content-Type': types[status === 200 ? format : 'json'] ?? types.json,
+    'Content-Length': Buffer.byteLength(body),
+  });
   response.end(body);
 });
 server.listen(0, '127.0.0.1', () => {

@@ -280,3 +280,20 @@ fn every_object_of_the_fixtures_has_answers() {
         }
     }
 }
+
+#[test]
+fn null_references_show_the_kind_of_their_datatype() {
+    let library = in_memory(|file| {
+        let types = [("object", Datatype::object_reference(8)), ("region", Datatype::region_reference(8))];
+        for (name, datatype) in types {
+            file.new_dataset(name).datatype(datatype.clone()).shape(&[1]).create().unwrap();
+            let array = Datatype::array(vec![2], datatype);
+            file.new_dataset(&format!("{name}s")).datatype(array).shape(&[1]).create().unwrap();
+        }
+    });
+    for kind in ["object", "region"] {
+        let text = format!("<HDF5 {kind} reference (null)>");
+        assert_eq!(library.json("/data", &format!("path={kind}")), json!([text]));
+        assert_eq!(library.json("/data", &format!("path={kind}s")), json!([[text, text]]));
+    }
+}

@@ -16,18 +16,26 @@ const PACKAGES: [&str; 3] = ["h5grove[fastapi]==4.0.0", "h5py==3.16.0", "uvicorn
 
 /// Runs the benchmark. With `--update`, writes its table to the page of the book.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
-    let update = match arguments {
-        [] => false,
-        [word] if word == "--update" => true,
-        _ => bail!("cargo xtask bench-serve [--update]"),
-    };
+    let (mut update, mut binary) = (false, None);
+    let mut words = arguments.iter();
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "--update" => update = true,
+            "--binary" => binary = Some(PathBuf::from(words.next().context("--binary PROGRAM")?)),
+            _ => bail!("cargo xtask bench-serve [--binary PROGRAM] [--update]"),
+        }
+    }
     if !shell::is_installed("wrk", &["--version"]) && !shell::is_installed("sh", &["-c", "command -v wrk"]) {
         println!("skipped: the benchmark of the server needs `wrk`");
         return Ok(());
     }
     let python = python()?;
-    shell::build_command()?;
-    let program = workspace::root().join("target/release/hyperslab");
+    let program = if let Some(program) = binary {
+        program
+    } else {
+        shell::build_command()?;
+        workspace::root().join("target/release/hyperslab")
+    };
     let folder = workspace::root().join("target/bench/serve");
     let mut command = shell::command(python, &[SCRIPT]);
     let table = shell::output(command.arg(program).arg(folder)).context("the benchmark failed")?;

@@ -96,7 +96,17 @@ fn with_server(program: &Path, file: &Path, folder: &Path) -> Result<()> {
     let mut serve = shell::command(program, &["serve", "--no-token"]);
     let server = Running::start(serve.arg(file))?;
     let mut drive = shell::command("node", &["viewer/drive/drive.mjs", "chromium", &server.address]);
-    shell::run(drive.arg("--pictures").arg(folder.join("pictures")))
+    shell::run(drive.arg("--pictures").arg(folder.join("pictures")))?;
+    let guarded = Running::start(shell::command(program, &["serve"]).arg(file))?;
+    shell::run(&mut shell::command("node", &["viewer/drive/attacks.mjs", &guarded.address]))
+}
+
+/// Returns a call of Node.js for a browser. Firefox shows pictures only with a display.
+fn node(browser: &str, arguments: &[&str]) -> Command {
+    if browser == "firefox" && shell::is_installed("xvfb-run", &["--help"]) {
+        return shell::command("xvfb-run", &[&["--auto-servernum", "node"], arguments].concat());
+    }
+    shell::command("node", arguments)
 }
 
 /// Drives the page of `hyperslab serve --export-page` in two browsers, and with a file at a URL.
@@ -106,9 +116,12 @@ fn without_server(program: &Path, file: &Path, folder: &Path) -> Result<()> {
     std::fs::copy(file, page.join("shown.h5")).context("the file at a URL")?;
     let server = Running::start(shell::command("node", &["viewer/drive/static.mjs"]).arg(&page))?;
     for browser in ["chromium", "firefox"] {
-        let mut drive = shell::command("node", &["viewer/drive/drive.mjs", browser, &server.address]);
+        let mut drive = node(browser, &["viewer/drive/drive.mjs", browser, &server.address]);
         drive.arg("--file").arg(file).arg("--pictures").arg(folder.join("pictures").join(browser));
         shell::run(&mut drive)?;
+        let mut remote = node(browser, &["viewer/drive/remote.mjs", browser, &server.address]);
+        remote.arg(file).arg("--pictures").arg(folder.join("pictures").join(browser));
+        shell::run(&mut remote)?;
     }
     let address = format!("{}?url={}shown.h5", server.address, server.address);
     shell::run(&mut shell::command("node", &["viewer/drive/drive.mjs", "chromium", &address]))?;

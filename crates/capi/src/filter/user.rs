@@ -24,9 +24,9 @@ const REVERSE: c_uint = 0x100;
 /// (`H5Z_FLAG_SKIP_EDC`).
 const SKIP_CHECK: c_uint = 0x200;
 
-/// The lock that a thread holds while it runs a user's filter function. The functions of filters may
-/// rely on calls by one thread at a time, as libhdf5 makes them. A filter function may read data
-/// with other user filters, so the thread may lock again.
+/// The lock that a thread holds while it runs a user's filter function. The functions of filters
+/// may rely on calls by one thread at a time, as libhdf5 makes them. A filter function may read
+/// data with other user filters, so the thread may lock again.
 static CALLS: ReentrantMutex<()> = ReentrantMutex::new(());
 
 /// A filter that a user registered or that a plugin provides, with its C functions.

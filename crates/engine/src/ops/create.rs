@@ -24,7 +24,7 @@ impl OpenFile {
         root: &GroupOptions,
         options: StoreOptions,
     ) -> Result<Self> {
-        let resources = Resources::new(options.chunk_cache);
+        let resources = Resources::new(options.chunk_cache).keep_whole_chunks(options.cache_whole_chunks);
         let store = Store::create(driver, create, options)?;
         let mut container = settings::container(store);
         container.settings.group_leaf_k = create.group_leaf_k;

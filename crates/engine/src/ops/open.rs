@@ -99,7 +99,8 @@ impl OpenFile {
     pub fn open(driver: Arc<dyn Driver>, options: StoreOptions) -> Result<Self> {
         // A SWMR reader caches no chunks: a cached chunk may be out of date at the next read.
         let follows = options.swmr_read && options.write.is_none();
-        let resources = Resources::new(if follows { 0 } else { options.chunk_cache });
+        let resources = Resources::new(if follows { 0 } else { options.chunk_cache })
+            .keep_whole_chunks(options.cache_whole_chunks);
         let store = Store::open(driver, options)?;
         let stated = members::in_block(&store).and_then(|stated| {
             members::check(&stated, &store)?;

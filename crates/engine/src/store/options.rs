@@ -24,6 +24,8 @@ pub struct StoreOptions {
     pub ignore_status_flags: bool,
     /// The limit of decoded chunks in the cache, in bytes.
     pub chunk_cache: u64,
+    /// True to keep chunks that were read whole in the cache, too.
+    pub cache_whole_chunks: bool,
     /// The versions of structures to write; `None` to open the file for reading only.
     pub write: Option<LibverBounds>,
     /// The limit of clean pages in the page buffer, in bytes.
@@ -65,6 +67,7 @@ impl Default for StoreOptions {
             swmr_read: false,
             ignore_status_flags: false,
             chunk_cache: DEFAULT_CHUNK_CACHE_BYTES,
+            cache_whole_chunks: false,
             write: None,
             page_buffer: DEFAULT_PAGE_BUFFER_BYTES,
             buffer_raw_data: true,

@@ -76,8 +76,8 @@ impl Disk {
     /// Returns an error if a path does not exist.
     pub fn new(paths: &[PathBuf], limits: Limits, cache_bytes: u64, follow: bool) -> std::io::Result<Self> {
         let share = cache_bytes / hyperslab_exact::to_u64(MAX_OPEN);
-        let options =
-            OpenOptions::new().limits(limits).locking(FileLocking::Off).chunk_cache(share).swmr_read(follow);
+        let options = OpenOptions::new().limits(limits).locking(FileLocking::Off).swmr_read(follow);
+        let options = options.chunk_cache(share).cache_whole_chunks(true);
         let roots = Arc::new(Roots::new(paths)?);
         Ok(Self { roots, options, follow, open: Mutex::default(), opened: Vec::new() })
     }

@@ -1,5 +1,6 @@
 //! Elements as JSON.
 
+use hyperslab::datatype::ReferenceKind;
 use hyperslab::{Column, Datatype, DatatypeClass};
 use serde::Serialize;
 
@@ -85,6 +86,9 @@ fn write_empty(outer: &[u64], out: &mut Vec<u8>) {
 pub(super) struct Texts {
     /// The dimensions of array elements, which follow those of the dataset.
     inner: Vec<u64>,
+    /// True if the references among the elements refer to regions. A null reference has no target
+    /// that shows it.
+    has_regions: bool,
 }
 
 impl Texts {
@@ -96,7 +100,7 @@ impl Texts {
             inner.extend(array.dims.iter().map(|size| u64::from(*size)));
             element = &array.base;
         }
-        Self { inner }
+        Self { inner, has_regions: has_regions(element) }
     }
 
     /// Returns the shape of the lists for elements of the shape `outer`.
@@ -116,7 +120,8 @@ impl Texts {
         while let Column::Array { items, .. } = column {
             (column, count) = (items, items.len());
         }
-        let context = if nested.is_scalar() { Context::Scalar } else { Context::Array };
+        let container = if nested.is_scalar() { Container::Scalar } else { Container::Array };
+        let context = Context { container, has_regions: self.has_regions };
         for index in 0..count {
             nested.before(out);
             element(column, index, context, out)?;
@@ -129,10 +134,42 @@ impl Texts {
 /// The container of an element. Floats in a compound, and parts of complex numbers in an array, are
 /// numbers of Python, which have 64 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Context {
+enum Container {
     Scalar,
     Array,
     Compound,
+}
+
+/// The facts that the text of an element depends on, beside its value.
+#[derive(Debug, Clone, Copy)]
+struct Context {
+    container: Container,
+    /// True if references refer to regions.
+    has_regions: bool,
+}
+
+impl Context {
+    /// Returns the context of the items of an element.
+    fn within(self, container: Container) -> Self {
+        Self { container, ..self }
+    }
+}
+
+/// Returns true if the datatype has references to regions, and none to objects.
+fn has_regions(datatype: &Datatype) -> bool {
+    match &datatype.class {
+        DatatypeClass::Reference(reference) => {
+            matches!(reference.kind, ReferenceKind::DatasetRegion1 | ReferenceKind::DatasetRegion2)
+        }
+        DatatypeClass::Array(array) => has_regions(&array.base),
+        DatatypeClass::VariableLength(sequence) => has_regions(&sequence.base),
+        DatatypeClass::Compound(compound) => {
+            let mut members = compound.members.iter().filter(|member| member.datatype.contains_reference());
+            let all = members.clone().all(|member| has_regions(&member.datatype));
+            members.next().is_some() && all
+        }
+        _ => false,
+    }
 }
 
 fn element(column: &Column, index: usize, context: Context, out: &mut Vec<u8>) -> Result<(), Failure> {
@@ -151,7 +188,7 @@ fn element(column: &Column, index: usize, context: Context, out: &mut Vec<u8>) -
         Column::Bf16(values) => single(out, values.get(index).map(|value| value.to_f32()), context),
         Column::F32(values) => single(out, values.get(index).copied(), context),
         Column::F64(values) => put(out, values.get(index)),
-        Column::Complex32(values) if context == Context::Scalar => {
+        Column::Complex32(values) if context.container == Container::Scalar => {
             put(out, values.get(index).map(|value| [value.re, value.im]).as_ref())
         }
         Column::Complex32(values) => {
@@ -176,47 +213,58 @@ fn element(column: &Column, index: usize, context: Context, out: &mut Vec<u8>) -
                 if number > 0 {
                     out.push(b',');
                 }
-                element(member, index, Context::Compound, out)?;
+                element(member, index, context.within(Container::Compound), out)?;
             }
             out.push(b']');
             Ok(())
         }
-        Column::Array { shape, items, .. } => array(shape, items, index, out),
+        Column::Array { shape, items, .. } => array(shape, items, index, context, out),
         Column::Sequence { ends, items } => {
             let end = *ends.get(index).ok_or_else(missing)?;
             let start = index.checked_sub(1).and_then(|before| ends.get(before).copied()).unwrap_or(0);
-            list(items, start..end, out)
+            list(items, start..end, context, out)
         }
         Column::Reference(values) => {
             let reference = values.get(index).ok_or_else(missing)?;
-            put(out, Some(&reference_text(reference)))
+            put(out, Some(&reference_text(reference, context.has_regions)))
         }
         _ => Err(Failure::refused("elements of a kind that JSON cannot show")),
     }
 }
 
 /// Writes an element that is an array of `shape`, as nested lists.
-fn array(shape: &[usize], items: &Column, index: usize, out: &mut Vec<u8>) -> Result<(), Failure> {
+fn array(
+    shape: &[usize],
+    items: &Column,
+    index: usize,
+    context: Context,
+    out: &mut Vec<u8>,
+) -> Result<(), Failure> {
     let count: usize = shape.iter().product();
     let mut nested = Nested::new(shape.iter().map(|size| hyperslab_exact::to_u64(*size)).collect());
     nested.start(out)?;
     let first = index.checked_mul(count).ok_or_else(|| Failure::refused("too many elements"))?;
     for item in first..first + count {
         nested.before(out);
-        element(items, item, Context::Array, out)?;
+        element(items, item, context.within(Container::Array), out)?;
         nested.after(out);
     }
     Ok(())
 }
 
-fn list(items: &Column, range: std::ops::Range<usize>, out: &mut Vec<u8>) -> Result<(), Failure> {
+fn list(
+    items: &Column,
+    range: std::ops::Range<usize>,
+    context: Context,
+    out: &mut Vec<u8>,
+) -> Result<(), Failure> {
     out.push(b'[');
     let start = range.start;
     for index in range {
         if index > start {
             out.push(b',');
         }
-        element(items, index, Context::Array, out)?;
+        element(items, index, context.within(Container::Array), out)?;
     }
     out.push(b']');
     Ok(())
@@ -228,9 +276,9 @@ fn put<T: Serialize>(out: &mut Vec<u8>, value: Option<&T>) -> Result<(), Failure
 }
 
 fn single(out: &mut Vec<u8>, value: Option<f32>, context: Context) -> Result<(), Failure> {
-    match context {
-        Context::Scalar | Context::Array => put(out, value.as_ref()),
-        Context::Compound => put(out, value.map(f64::from).as_ref()),
+    match context.container {
+        Container::Scalar | Container::Array => put(out, value.as_ref()),
+        Container::Compound => put(out, value.map(f64::from).as_ref()),
     }
 }
 
@@ -240,10 +288,10 @@ fn text(out: &mut Vec<u8>, bytes: &[u8]) -> Result<(), Failure> {
 }
 
 /// Returns the text that h5py shows for a reference.
-fn reference_text(reference: &hyperslab::Reference) -> String {
-    use hyperslab::ReferenceTarget;
+fn reference_text(reference: &hyperslab::Reference, has_regions: bool) -> String {
     let kind = match reference.target() {
-        ReferenceTarget::Region(..) => "region",
+        hyperslab::ReferenceTarget::Region(..) => "region",
+        _ if reference.is_null() && has_regions => "region",
         _ => "object",
     };
     let null = if reference.is_null() { " (null)" } else { "" };
@@ -261,7 +309,7 @@ mod tests {
         let mut nested = Nested::new(shape.to_vec());
         nested.start(&mut out).unwrap();
         let column = Column::U64((0..hyperslab_exact::to_u64(count)).collect());
-        let texts = Texts { inner: Vec::new() };
+        let texts = Texts { inner: Vec::new(), has_regions: false };
         texts.write(&column, count, &mut nested, &mut out).unwrap();
         String::from_utf8(out).unwrap()
     }
@@ -283,7 +331,7 @@ mod tests {
         let column = Column::Complex32(vec![Complex::new(0.1, 2.5)]);
         for (shape, shown) in [(vec![], "[0.1,2.5]"), (vec![1], "[[0.10000000149011612,2.5]]")] {
             let (mut out, mut nested) = (Vec::new(), Nested::new(shape));
-            Texts { inner: Vec::new() }.write(&column, 1, &mut nested, &mut out).unwrap();
+            Texts { inner: Vec::new(), has_regions: false }.write(&column, 1, &mut nested, &mut out).unwrap();
             assert_eq!(String::from_utf8(out).unwrap(), shown);
         }
     }
@@ -293,7 +341,8 @@ mod tests {
         let floats = Column::F32(vec![0.1]);
         let shown = |column: &Column| {
             let mut out = Vec::new();
-            element(column, 0, Context::Array, &mut out).unwrap();
+            let context = Context { container: Container::Array, has_regions: false };
+            element(column, 0, context, &mut out).unwrap();
             String::from_utf8(out).unwrap()
         };
         assert_eq!(shown(&floats), "0.1");

@@ -24,6 +24,9 @@ pub struct Resources {
     pub chunks: ChunkCache,
     /// Decoded structured chunks.
     pub structured: ChunkCache<Arc<DefinedChunk>>,
+    /// True if chunks that were read whole stay in the cache. Otherwise only the chunks stay of
+    /// which a read left elements for later reads.
+    keeps_whole: bool,
     buffers: Mutex<Vec<Buffers>>,
 }
 
@@ -57,8 +60,21 @@ impl Resources {
         Self {
             chunks: ChunkCache::new(chunk_cache_bytes),
             structured: ChunkCache::new(chunk_cache_bytes),
+            keeps_whole: false,
             buffers: Mutex::default(),
         }
+    }
+
+    /// Sets whether chunks that were read whole stay in the cache.
+    #[must_use]
+    pub fn keep_whole_chunks(self, keeps_whole: bool) -> Self {
+        Self { keeps_whole, ..self }
+    }
+
+    /// Returns whether a chunk of which `is_whole` states that all elements were read may stay in
+    /// the cache.
+    pub(in crate::data) fn keeps(&self, is_whole: bool) -> bool {
+        self.keeps_whole || !is_whole
     }
 }
 

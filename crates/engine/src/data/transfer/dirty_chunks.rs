@@ -211,8 +211,8 @@ impl<C: DirtyChunk> DirtyChunks<C> {
         self.chunks.get(scaled).map(|dirty| &*dirty.chunk)
     }
 
-    /// Returns a dirty chunk without a copy of its bytes. A later change of the dirty chunk does not
-    /// affect the returned state.
+    /// Returns a dirty chunk without a copy of its bytes. A later change of the dirty chunk does
+    /// not affect the returned state.
     pub(in crate::data) fn shared(&self, scaled: &Dims) -> Option<Arc<C>> {
         self.chunks.get(scaled).map(|dirty| Arc::clone(&dirty.chunk))
     }

@@ -187,8 +187,8 @@ impl<'c> AttributeEditor<'c> {
         }
     }
 
-    /// Returns the message of the attribute `name` of this attribute editor's object. Returns `None`
-    /// if no attribute has this name.
+    /// Returns the message of the attribute `name` of this attribute editor's object. Returns
+    /// `None` if no attribute has this name.
     ///
     /// # Errors
     /// Returns read errors.

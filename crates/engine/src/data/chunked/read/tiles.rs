@@ -273,11 +273,8 @@ impl Regular<'_> {
     }
 
     fn known(&self, address: Address) -> Option<Arc<Vec<u8>>> {
-        if self.source.pipeline.is_empty() {
-            None
-        } else {
-            self.context.resources.chunks.get((self.source.owner, address))
-        }
+        let is_decoded = !self.source.pipeline.is_empty();
+        is_decoded.then(|| self.context.resources.chunks.get((self.source.owner, address)))?
     }
 
     fn read_group(
@@ -466,19 +463,25 @@ impl Regular<'_> {
         let (store, source) = (self.context.store, self.source);
         source.check_expansion(store, location)?;
         let is_whole = tile.source() == (0..(source.chunk_bytes / source.element_size.max(1)) as u64);
+        let chunks = &self.context.resources.chunks;
+        let keeps = keep && self.context.resources.keeps(is_whole);
+        let cache = |chunk: &[u8]| {
+            if keeps {
+                chunks.insert((source.owner, location.address), Arc::new(chunk.to_vec()));
+            }
+        };
         if transform.is_copy()
             && is_whole
             && let Some(target) = tile.as_slice()
         {
-            return source.decode(store, location, stored, target, &mut buffers.filters);
+            source.decode(store, location, stored, target, &mut buffers.filters)?;
+            cache(target);
+            return Ok(());
         }
         let mut decoded = std::mem::take(&mut buffers.decoded);
         let chunk = sized_buffer(&mut decoded, source.chunk_bytes)?;
         let outcome = source.decode(store, location, stored, chunk, &mut buffers.filters).and_then(|()| {
-            if keep && !is_whole {
-                let key = (source.owner, location.address);
-                self.context.resources.chunks.insert(key, Arc::new(chunk.to_vec()));
-            }
+            cache(chunk);
             transform.tile(tile, chunk, 0, &mut buffers.tiles)
         });
         buffers.decoded = decoded;
