@@ -9,7 +9,7 @@
 use std::fmt;
 use std::hash::{DefaultHasher, Hasher as _};
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hyperslab::{
@@ -39,15 +39,12 @@ fn main() -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().build().map_err(failed)?;
     let store = InMemory::new();
     // The other files of the folder may have the elements of a listed one.
-    for entry in std::fs::read_dir(folder).map_err(failed)? {
-        let entry = entry.map_err(failed)?;
-        let name = entry.file_name().into_string();
-        let name = name.map_err(|name| Error::Misuse(format!("{} is not UTF-8", name.display())))?;
-        if entry.file_type().map_err(failed)?.is_file() {
-            let bytes = std::fs::read(entry.path()).map_err(failed)?;
-            let put = runtime.block_on(store.put(&store_path(&name)?, bytes.into()));
-            put.map_err(|error| Error::Misuse(error.to_string()))?;
-        }
+    for path in files_below(Path::new(folder)).map_err(failed)? {
+        let name = path.strip_prefix(folder).ok().and_then(Path::to_str);
+        let name = name.ok_or_else(|| Error::Misuse(format!("{} is not UTF-8", path.display())))?;
+        let bytes = std::fs::read(&path).map_err(failed)?;
+        let put = runtime.block_on(store.put(&store_path(name)?, bytes.into()));
+        put.map_err(|error| Error::Misuse(error.to_string()))?;
     }
     let store: Arc<dyn ObjectStore> = Arc::new(store);
     let mut out = std::io::stdout().lock();
@@ -76,6 +73,18 @@ fn main() -> Result<()> {
         }
     }
     writeln!(out, "{same} of {all} files are the same").map_err(failed)
+}
+
+/// Returns the paths of all files in a folder and the folders below it.
+fn files_below(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let (mut folders, mut files) = (vec![folder.to_owned()], Vec::new());
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder)? {
+            let path = entry?.path();
+            if path.is_dir() { folders.push(path) } else { files.push(path) }
+        }
+    }
+    Ok(files)
 }
 
 /// Returns the path of a file in the store.
