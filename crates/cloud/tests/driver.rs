@@ -402,3 +402,37 @@ fn a_long_read_goes_straight_into_the_buffer() {
     server.put("a.bin", vec![0; 9_000_000]);
     assert!(matches!(read(&driver, 0, 9_000_000), Err(DriverError::Changed { .. })));
 }
+
+#[test]
+fn contiguous_elements_are_fetched_together() {
+    let values: Vec<u32> = (0..4_000_000_u32).map(|at| at.wrapping_mul(2_654_435_761)).collect();
+    let file = FileOptions::new().create_in_memory().unwrap();
+    file.new_dataset("x").shape(&[2000, 2000]).write(&values).unwrap();
+    let (server, _) = driver_of(&file.to_bytes().unwrap());
+    server.set_delay(Duration::from_millis(20));
+    let opened = || {
+        let (file, driver) = quick().open_with_driver(&server.url("a.bin")).unwrap();
+        let dataset = file.dataset("x").unwrap();
+        server.reset();
+        (dataset, driver)
+    };
+    // All elements, whole rows, a part of each row, and elements that are converted.
+    let (dataset, driver) = opened();
+    let before = driver.usage();
+    assert_eq!(dataset.read_raw::<u32>(..).unwrap(), values);
+    assert_eq!(driver.usage().since(before).rounds, 1);
+    let (dataset, driver) = opened();
+    let before = driver.usage();
+    assert_eq!(dataset.read_raw::<u32>(s![500..1500, ..]).unwrap(), values[1_000_000..3_000_000]);
+    assert_eq!(driver.usage().since(before).rounds, 1);
+    let (dataset, _) = opened();
+    let part = dataset.read_raw::<u32>(s![500.., 1..1990]).unwrap();
+    assert_eq!((part.len(), part[1989]), (1500 * 1989, values[501 * 2000 + 1]));
+    assert!(server.served().at_once >= 4, "{:?}", server.served());
+    let (dataset, _) = opened();
+    let converted = dataset.read_raw::<f64>(..).unwrap();
+    assert!(converted.iter().zip(&values).all(|(got, value)| *got == f64::from(*value)));
+    assert!(server.served().at_once >= 4, "{:?}", server.served());
+    let stored = 16_000_000;
+    assert!(server.served().bytes <= stored * 13 / 10, "{:?}", server.served());
+}
