@@ -223,6 +223,23 @@ def result(hyperslab: str, path: str) -> list[str]:
         return results
 
 
+def attempt(hyperslab: str, path: pathlib.Path, method: str) -> list[str] | None:
+    """Examine one file in a process of its own. Return None if the process crashes or takes too long."""
+    context = multiprocessing.get_context(method)
+    queue = context.Queue()
+    process = context.Process(target=examine, args=(hyperslab, str(path), queue))
+    process.start()
+    try:
+        return queue.get(timeout=SECONDS)
+    except Exception:  # noqa: BLE001
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.kill()
+        return None
+    finally:
+        process.join()
+
+
 def main() -> int:
     """Examine all files."""
     hyperslab, *folders = sys.argv[1:]
@@ -231,22 +248,11 @@ def main() -> int:
         files += [folder] if folder.is_file() else sorted(path for path in folder.rglob("*") if path.is_file())
     counts: collections.Counter[str] = collections.Counter()
     examined = exported = bad = 0
-    context = multiprocessing.get_context("spawn" if len(files) < 3 else "fork")
     for path in files:
         if path.stat().st_size > LARGEST or not is_hdf5(path):
             continue
         examined += 1
-        queue = context.Queue()
-        process = context.Process(target=examine, args=(hyperslab, str(path), queue))
-        process.start()
-        try:
-            results = queue.get(timeout=SECONDS)
-        except Exception:  # noqa: BLE001
-            results = ["CRASHED or too slow"]
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.kill()
-        process.join()
+        results = attempt(hyperslab, path, "fork") or attempt(hyperslab, path, "spawn") or ["CRASHED or too slow"]
         exported += not any(name.startswith("not exported") for name in results)
         for name in results:
             is_bad = name.split(" ")[0].isupper() and not name.startswith("XARRAY REFUSES")

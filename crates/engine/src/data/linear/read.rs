@@ -381,6 +381,8 @@ fn fetch_all(
 
 #[cfg(test)]
 mod tests {
+    use hyperslab_dataspace::Region;
+
     use super::*;
 
     fn shape(axes: &[(u64, u64, u64, u64)], dims: &[u64], size: usize) -> Option<Vec<u64>> {
@@ -400,7 +402,7 @@ mod tests {
         assert_eq!(extents(Selection::All, &[100, 50]), [(0, 20_000)]);
         let columns = |rows: u64, length: u64| {
             let region = Region::new(&[1, 2], &[rows, 3]).unwrap();
-            extents(Selection::from(&region), &[1000, length])
+            extents(Selection::region(&region), &[1000, length])
         };
         // Gaps up to 4 KiB are read.
         assert_eq!(columns(3, 100), [(408, 812)]);
