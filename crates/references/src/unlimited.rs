@@ -26,9 +26,9 @@ impl UnlimitedSizes {
         }
     }
 
-    /// Gives the chunks of a dataset the grid with the sizes of its shared dimensions. Along an axis
-    /// whose last chunk is not full, the dataset keeps its own size: after the end of the dataset,
-    /// the chunk may have other values than the fill value.
+    /// Moves the chunks of a dataset to the grid with the sizes of its shared dimensions. Along an
+    /// axis whose last chunk is not full, the dataset keeps its own size: after the end of the
+    /// dataset, the chunk may have other values than the fill value.
     ///
     /// Returns `false`, without a change, if a position does not fit in 64 bits.
     pub(crate) fn lengthen(&self, dataset: &Dataset, storage: &mut Storage) -> bool {
@@ -106,7 +106,7 @@ mod tests {
         add(&file, "alone", (2, 2));
         file.flush().unwrap();
         let mut arrays = Arrays::default();
-        ReferenceOptions::new("a.h5").visit(&file.root(), &mut arrays).unwrap();
+        ReferenceOptions::new("a.h5").visit(file.root(), &mut arrays).unwrap();
         let found = |name: &str| {
             let array = arrays.0.iter().find(|array| array.path == name).unwrap();
             let keys = array.chunks.iter().map(|chunk| array.chunk_key(chunk.position));

@@ -211,7 +211,7 @@ mod tests {
             _ => File::open("does/not/exist.h5"),
         };
         let options = ReferenceOptions::new("a.h5").open_others(open);
-        options.visit(&virtual_file.root(), &mut last)?;
+        options.visit(virtual_file.root(), &mut last)?;
         Ok(last.0)
     }
 
