@@ -3,13 +3,18 @@
 //! cloud-corpus` runs it.
 //!
 //! `cloud_digest FOLDER LIST`, in which the file LIST has a path below FOLDER in each line
+//!
+//! Memory is bounded: of a large dataset, the first and the last elements are compared.
 
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::fmt;
+use std::hash::{DefaultHasher, Hasher as _};
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hyperslab::{Error, File, ObjectKind, Result, Visited};
+use hyperslab::{
+    Dataset, DynArray, Error, File, Limits, Object, ObjectKind, OpenOptions, Region, Result, Visited,
+};
 use hyperslab_cloud::object_store::memory::InMemory;
 use hyperslab_cloud::object_store::path::Path as StorePath;
 use hyperslab_cloud::object_store::{ObjectStore, ObjectStoreExt as _};
@@ -17,6 +22,9 @@ use hyperslab_cloud::{AsyncFile, CloudOptions};
 
 /// The numbers of bytes of a line, and of the first request.
 const SIZES: [(&str, u64); 2] = [("64 KiB lines", 64 << 10), ("512-byte lines", 512)];
+
+/// The number of bytes of elements of a dataset that are read at once.
+const BOX_BYTES: u64 = 4 << 20;
 
 /// The contents of an object: its path, and a hash of its links, attributes and elements.
 type Lines = Vec<(String, u64)>;
@@ -30,8 +38,11 @@ fn main() -> Result<()> {
     let names = std::fs::read_to_string(list).map_err(failed)?;
     let runtime = tokio::runtime::Builder::new_current_thread().build().map_err(failed)?;
     let store = InMemory::new();
-    for name in names.lines() {
-        let bytes = std::fs::read(Path::new(folder).join(name)).map_err(failed)?;
+    // The other files of the folder may have the elements of a listed one.
+    for path in files_below(Path::new(folder)).map_err(failed)? {
+        let name = path.strip_prefix(folder).ok().and_then(Path::to_str);
+        let name = name.ok_or_else(|| Error::Misuse(format!("{} is not UTF-8", path.display())))?;
+        let bytes = std::fs::read(&path).map_err(failed)?;
         let put = runtime.block_on(store.put(&store_path(name)?, bytes.into()));
         put.map_err(|error| Error::Misuse(error.to_string()))?;
     }
@@ -40,10 +51,10 @@ fn main() -> Result<()> {
     let (mut same, mut all) = (0, 0);
     for name in names.lines() {
         all += 1;
-        let expected = File::open(Path::new(folder).join(name)).map(|file| contents(&file));
+        let expected = opening().open(Path::new(folder).join(name)).map(|file| contents(&file));
         let mut differences = Vec::new();
         for (label, bytes) in SIZES {
-            let options = || CloudOptions::new().first(bytes).line(bytes);
+            let options = || CloudOptions::new().first(bytes).line(bytes).open_options(opening());
             let path = store_path(name)?;
             let blocking = options().open_store(Arc::clone(&store), &path).map(|file| contents(&file));
             let awaited = runtime.block_on(async {
@@ -62,6 +73,18 @@ fn main() -> Result<()> {
         }
     }
     writeln!(out, "{same} of {all} files are the same").map_err(failed)
+}
+
+/// Returns the paths of all files in a folder and the folders below it.
+fn files_below(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let (mut folders, mut files) = (vec![folder.to_owned()], Vec::new());
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder)? {
+            let path = entry?.path();
+            if path.is_dir() { folders.push(path) } else { files.push(path) }
+        }
+    }
+    Ok(files)
 }
 
 /// Returns the path of a file in the store.
@@ -91,39 +114,84 @@ fn contents(file: &File) -> Lines {
     file.walk().map(|visited| (String::from_utf8_lossy(&visited.path).into_owned(), hash(visited))).collect()
 }
 
+/// Returns options whose limits bound the memory of each read.
+fn opening() -> OpenOptions {
+    let limits = Limits { chunk_bytes: 64 << 20, result_bytes: 64 << 20, ..Limits::default() };
+    OpenOptions::new().limits(limits).chunk_cache(8 << 20)
+}
+
+/// A hash of debug texts, none of which is held in memory.
+struct Hashed(DefaultHasher);
+
+impl fmt::Write for Hashed {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0.write(text.as_bytes());
+        Ok(())
+    }
+}
+
+impl Hashed {
+    fn add(&mut self, value: &dyn fmt::Debug) {
+        // Writing to a hash does not fail.
+        let _ = fmt::Write::write_fmt(self, format_args!("{value:?};"));
+    }
+
+    fn add_result<T: fmt::Debug>(&mut self, result: Result<T>) {
+        self.add(&result.map_err(|error| error.kind()));
+    }
+}
+
 /// Returns a hash of everything in an object.
 fn hash(visited: Visited) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    let mut add = |text: &str| text.hash(&mut hasher);
-    let kind = |error: Error| error.kind();
-    add(&shown(&visited.links.map(|links| links.map_err(kind))));
+    let mut hashed = Hashed(DefaultHasher::new());
+    match visited.links {
+        None => hashed.add(&"no group"),
+        Some(links) => hashed.add_result(links),
+    }
     match visited.object {
-        Err(error) => add(&shown(&error.kind())),
-        Ok(object) => {
-            match object.attributes() {
-                Err(error) => add(&shown(&error.kind())),
-                Ok(attributes) => {
-                    for attribute in attributes {
-                        add(&attribute.name());
-                        add(&shown(&attribute.read_dyn().map_err(kind)));
-                    }
-                }
-            }
-            if object.kind() == Some(ObjectKind::Dataset) {
-                match object.into_dataset() {
-                    Err(error) => add(&shown(&error.kind())),
-                    Ok(dataset) => {
-                        add(&shown(&dataset.shape()));
-                        add(&shown(&dataset.read_dyn(..).map_err(kind)));
-                    }
-                }
+        Err(error) => hashed.add(&error.kind()),
+        Ok(object) => add_object(&mut hashed, object),
+    }
+    hashed.0.finish()
+}
+
+fn add_object(hashed: &mut Hashed, object: Object) {
+    match object.attributes() {
+        Err(error) => hashed.add(&error.kind()),
+        Ok(attributes) => {
+            for attribute in attributes {
+                hashed.add(&attribute.name());
+                hashed.add_result(attribute.read_dyn());
             }
         }
     }
-    hasher.finish()
+    if object.kind() != Some(ObjectKind::Dataset) {
+        return;
+    }
+    match object.into_dataset() {
+        Err(error) => hashed.add(&error.kind()),
+        Ok(dataset) => {
+            hashed.add(&dataset.shape());
+            boxes(&dataset).into_iter().for_each(|elements| hashed.add_result(elements));
+        }
+    }
 }
 
-/// Returns the debug text of a value.
-fn shown(value: &dyn std::fmt::Debug) -> String {
-    format!("{value:?}")
+/// Returns the elements of a dataset: all of them, or the first and the last ones.
+fn boxes(dataset: &Dataset) -> Vec<Result<DynArray>> {
+    let shape = dataset.shape();
+    let size = u64::from(dataset.datatype().size).max(1);
+    let mut left = (BOX_BYTES / size).max(1);
+    let mut counts = vec![0; shape.len()];
+    for (count, length) in counts.iter_mut().zip(&shape).rev() {
+        *count = left.min(*length);
+        left /= (*count).max(1);
+    }
+    if counts == shape {
+        return vec![dataset.read_dyn(..)];
+    }
+    let last: Vec<u64> = shape.iter().zip(&counts).map(|(length, count)| length - count).collect();
+    let starts = [vec![0; shape.len()], last];
+    let regions = starts.map(|start| Region::new(&start, &counts).map_err(Error::from));
+    regions.into_iter().map(|region| dataset.read_dyn(region?)).collect()
 }

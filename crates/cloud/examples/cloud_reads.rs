@@ -5,8 +5,12 @@
 
 use std::time::Instant;
 
+use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 use hyperslab::{Error, File, ObjectKind, Result};
 use hyperslab_cloud::{AsyncFile, CloudOptions, Usage};
+
+/// The bytes of a block that asynchronous code reads at once.
+const BLOCK_BYTES: u64 = 64 << 20;
 
 /// The results of one step: its name, counts and seconds.
 type Step = (&'static str, Usage, f64);
@@ -64,7 +68,12 @@ async fn read_asynchronously(url: &str, name: &str) -> Result<Vec<Step>> {
     let listed = (file.usage(), start.elapsed().as_secs_f64());
     let start = Instant::now();
     let dataset = file.dataset(name).await?;
-    dataset.run(|dataset| dataset.read_stored(..)).await?;
+    // The next block is fetched while one is used.
+    let blocks = stream::iter(dataset.dataset().blocks(BLOCK_BYTES)).map(|region| {
+        let dataset = &dataset;
+        async move { dataset.run(|dataset| dataset.read_stored(&region).map(drop)).await }
+    });
+    blocks.buffered(2).try_for_each(|()| async { Ok(()) }).await?;
     let read = (file.usage(), start.elapsed().as_secs_f64());
     Ok(vec![
         ("open", opened.0, opened.1),

@@ -1,7 +1,7 @@
 //! Errors of object stores as errors of drivers. No text contains credentials.
 
 use std::error::Error as _;
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use std::io::{self, ErrorKind};
 
 use hyperslab::vfd::DriverError;
@@ -71,25 +71,46 @@ pub(crate) fn late(name: &str, seconds: u64) -> DriverError {
     io_error(name, io::Error::new(ErrorKind::TimedOut, format!("no answer within {seconds} seconds")))
 }
 
-fn kind(error: &StoreError) -> ErrorKind {
-    let mut source = error.source();
-    while let Some(error) = source {
-        if let Some(error) = error.downcast_ref::<io::Error>() {
-            return error.kind();
-        }
-        source = error.source();
+/// The cause of an error whose operation took longer than its deadline.
+#[derive(Debug)]
+pub(crate) struct Late;
+
+impl fmt::Display for Late {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("no answer before the deadline")
     }
-    ErrorKind::Other
+}
+
+impl std::error::Error for Late {}
+
+/// Returns whether an operation took longer than its deadline, or waited that long for the next
+/// byte. The time of a connection has another limit.
+pub(crate) fn is_late(error: &StoreError) -> bool {
+    causes(error).any(|error| {
+        #[cfg(feature = "client")]
+        let is_idle = error
+            .downcast_ref::<reqwest::Error>()
+            .is_some_and(|error| error.is_timeout() && !error.is_connect());
+        #[cfg(not(feature = "client"))]
+        let is_idle = false;
+        is_idle || error.is::<Late>()
+    })
+}
+
+/// Returns the causes of an error, from the outermost to the innermost one.
+fn causes(error: &StoreError) -> impl Iterator<Item = &(dyn std::error::Error + 'static)> {
+    std::iter::successors(error.source(), |error| (*error).source())
+}
+
+fn kind(error: &StoreError) -> ErrorKind {
+    causes(error)
+        .find_map(|error| error.downcast_ref::<io::Error>())
+        .map_or(ErrorKind::Other, io::Error::kind)
 }
 
 /// Returns the text of the innermost cause of an error, which is the most precise one.
 fn cause(error: &StoreError) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(error) = source {
-        text = error.to_string();
-        source = error.source();
-    }
+    let text = causes(error).last().map_or_else(|| error.to_string(), ToString::to_string);
     without_secrets(&text)
 }
 

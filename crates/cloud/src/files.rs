@@ -1,8 +1,10 @@
 //! The other files to which links and datasets of a remote file lead: only objects of the same
 //! store below the same prefix.
 
+use std::io::ErrorKind;
 use std::sync::Arc;
 
+use hyperslab::vfd::DriverError;
 use hyperslab::{Error, OtherFile, OtherFiles, Result};
 use object_store::path::Path;
 
@@ -23,7 +25,7 @@ impl OtherFiles for Siblings {
     fn open(&self, name: &str) -> Result<OtherFile> {
         let path = self.resolve(name)?;
         let location = Location { path, ..self.location.clone() };
-        let driver = self.options.driver_at(&location)?;
+        let driver = self.options.driver_at(&location).map_err(|error| not_found(error, name))?;
         let others = Self { location, options: self.options.clone(), prefix: self.prefix.clone() };
         Ok(OtherFile { driver: Arc::new(driver), others: Some(Arc::new(others)) })
     }
@@ -65,6 +67,16 @@ impl Siblings {
         let path = Path::parse(parts.join("/")).map_err(|_| outside())?;
         let is_below = path.prefix_match(&self.prefix).is_some_and(|mut rest| rest.next().is_some());
         if is_below { Ok(path) } else { Err(outside()) }
+    }
+}
+
+/// Converts the error of an object that does not exist to [`Error::NotFound`], as for a local file.
+fn not_found(error: Error, name: &str) -> Error {
+    match &error {
+        Error::Io { source: DriverError::Io { source, .. }, .. } if source.kind() == ErrorKind::NotFound => {
+            Error::NotFound { subject: "file", name: name.to_owned() }
+        }
+        _ => error,
     }
 }
 

@@ -13,7 +13,7 @@ use object_store::path::Path;
 use object_store::{GetOptions, GetRange, GetResult, ObjectMeta, ObjectStore};
 
 use crate::counters::Counters;
-use crate::error::{driver_error, invalid, late};
+use crate::error::{Late, driver_error, invalid, is_late, late};
 
 /// The number of bytes of the first request: the superblock and often all metadata.
 pub(crate) const FIRST_BYTES: u64 = 1 << 20;
@@ -61,7 +61,7 @@ impl Remote {
         let result = match outcome {
             Ok(result) => result,
             Err(_) if status == Some(200) => return Self::open_whole(place, counters).await,
-            Err(error) => return Err(driver_error(&place.name, &error, status)),
+            Err(error) => return Err(place.error(&error, status)),
         };
         let meta = result.meta.clone();
         let expected = meta.size.min(place.first);
@@ -73,7 +73,7 @@ impl Remote {
     /// Reads a whole object, because its server ignores byte ranges.
     async fn open_whole(place: Place, counters: Arc<Counters>) -> Result<(Self, Bytes)> {
         let (outcome, status) = place.send(GetOptions::default(), &counters).await;
-        let result = outcome.map_err(|error| driver_error(&place.name, &error, status))?;
+        let result = outcome.map_err(|error| place.error(&error, status))?;
         let meta = result.meta.clone();
         if meta.size > MAX_WHOLE_BYTES {
             let text = format!(
@@ -143,9 +143,7 @@ impl Remote {
         let mut pieces = result.into_stream();
         let mut at = range.start;
         let received = async {
-            while let Some(piece) =
-                pieces.try_next().await.map_err(|error| driver_error(self.name(), &error, None))?
-            {
+            while let Some(piece) = pieces.try_next().await.map_err(|error| self.place.error(&error, None))? {
                 let end = at + to_u64(piece.len());
                 if end > range.end {
                     return Err(wrong_length(self.name(), end - range.start, range.end - range.start));
@@ -161,7 +159,7 @@ impl Remote {
             Err(wrong_length(self.name(), at - range.start, range.end - range.start))
         };
         let outcome = tokio::time::timeout(self.place.deadline, received).await;
-        outcome.unwrap_or_else(|_| Err(late(self.name(), self.place.seconds())))?;
+        outcome.unwrap_or_else(|_| Err(self.place.late()))?;
         self.counters.answer(range.end - range.start);
         Ok(())
     }
@@ -169,7 +167,7 @@ impl Remote {
     /// Sends the request for a range, and verifies that the answer belongs to the same object.
     async fn ask(&self, range: Range<u64>) -> Result<GetResult> {
         let (outcome, status) = self.place.send(self.request(range), &self.counters).await;
-        let result = outcome.map_err(|error| driver_error(self.name(), &error, status))?;
+        let result = outcome.map_err(|error| self.place.error(&error, status))?;
         if !self.is_same(&result.meta) {
             return Err(DriverError::Changed { name: self.name().to_owned() });
         }
@@ -215,8 +213,7 @@ impl Place {
         options.extensions.clear();
         let answer = tokio::time::timeout(self.deadline, self.store.get_opts(&self.path, options)).await;
         let outcome = answer.unwrap_or_else(|_| {
-            let source = std::io::Error::new(std::io::ErrorKind::TimedOut, late(&self.name, self.seconds()));
-            Err(object_store::Error::Generic { store: "timeout", source: Box::new(source) })
+            Err(object_store::Error::Generic { store: "deadline", source: Box::new(Late) })
         });
         #[cfg(feature = "client")]
         return (outcome, status.get());
@@ -224,14 +221,20 @@ impl Place {
         (outcome, None)
     }
 
-    fn seconds(&self) -> u64 {
-        self.deadline.as_secs()
+    /// Returns the error of a request or an answer. The deadline has one text, whether it ends the
+    /// request or the wait for the next byte.
+    fn error(&self, error: &object_store::Error, status: Option<u16>) -> DriverError {
+        if is_late(error) { self.late() } else { driver_error(&self.name, error, status) }
+    }
+
+    fn late(&self) -> DriverError {
+        late(&self.name, self.deadline.as_secs())
     }
 
     /// Receives the body of an answer, which must have exactly `expected` bytes.
     async fn body(&self, result: GetResult, expected: u64) -> Result<Bytes> {
         let received = tokio::time::timeout(self.deadline, self.receive(result, expected)).await;
-        received.unwrap_or_else(|_| Err(late(&self.name, self.seconds())))
+        received.unwrap_or_else(|_| Err(self.late()))
     }
 
     async fn receive(&self, result: GetResult, expected: u64) -> Result<Bytes> {
@@ -239,9 +242,7 @@ impl Place {
         let mut parts = result.into_stream();
         let mut bytes = BytesMut::new();
         let mut is_first = true;
-        while let Some(part) =
-            parts.try_next().await.map_err(|error| driver_error(&self.name, &error, None))?
-        {
+        while let Some(part) = parts.try_next().await.map_err(|error| self.error(&error, None))? {
             let length = to_u64(bytes.len()) + to_u64(part.len());
             if length > expected {
                 return Err(wrong(length));

@@ -1,7 +1,6 @@
 //! Transfers of whole objects: from a store to a local file, and from a local file to a store.
 
 use std::io::{self, Read, Write};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use bytes::Bytes;
@@ -139,11 +138,8 @@ impl CloudOptions {
         let runtime = Runtime::get().map_err(failed)?;
         let first = read_part(&mut source, SINGLE_BYTES + 1).map_err(failed)?;
         if first.len() <= SINGLE_BYTES {
-            let (store, path) = (Arc::clone(&location.store), location.path.clone());
-            let options = PutOptions { mode: mode(existing), ..PutOptions::default() };
-            let put = async move { store.put_opts(&path, PutPayload::from_bytes(first), options).await };
-            let put = runtime.wait(put).map_err(failed)?;
-            return put.map(|result| result.e_tag).map_err(|error| upload_error(&name, &error));
+            let put = runtime.wait(put(location, existing, first)).map_err(failed)?;
+            return put.map_err(|error| upload_error(&name, &error));
         }
         let begun = runtime.wait(Parts::begin(location, existing, part_bytes)).map_err(failed)?;
         let mut parts = begun.map_err(|error| upload_error(&name, &error))?;
@@ -172,6 +168,55 @@ fn mode(existing: Existing) -> PutMode {
     }
 }
 
+/// Uploads an object by one request, and returns its version.
+///
+/// A server may refuse a request and end the connection before it has received the body. Then the
+/// client sees only the end, and the object shows the reason. If the answer to a successful request
+/// is lost, the object is the one of this upload.
+async fn put(location: Location, existing: Existing, bytes: Bytes) -> object_store::Result<Option<String>> {
+    let options = PutOptions { mode: mode(existing.clone()), ..PutOptions::default() };
+    let (store, path) = (&location.store, &location.path);
+    match store.put_opts(path, PutPayload::from_bytes(bytes), options).await {
+        Ok(result) => Ok(result.e_tag),
+        Err(error @ StoreError::Generic { .. }) => {
+            let reason = examine(&location, &existing).await.err().filter(is_condition);
+            Err(reason.unwrap_or(error))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Examines the object at the place of an upload.
+///
+/// # Errors
+/// An error if the condition of the upload does not hold, or the object cannot be examined.
+async fn examine(location: &Location, existing: &Existing) -> object_store::Result<()> {
+    let (store, path) = (&location.store, &location.path);
+    let found = match existing {
+        Existing::Replace => return Ok(()),
+        _ => match store.head(path).await {
+            Ok(meta) => Some(meta),
+            Err(StoreError::NotFound { .. }) => None,
+            Err(error) => return Err(error),
+        },
+    };
+    match (existing, found) {
+        (Existing::Refuse, Some(_)) => Err(exists(path, "the object exists")),
+        (Existing::ReplaceVersion(tag), found)
+            if found.as_ref().and_then(|meta| meta.e_tag.as_ref()) != Some(tag) =>
+        {
+            let source = "the object has another version".into();
+            Err(StoreError::Precondition { path: path.to_string(), source })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Returns whether an error states that the condition of an upload does not hold.
+fn is_condition(error: &StoreError) -> bool {
+    matches!(error, StoreError::AlreadyExists { .. } | StoreError::Precondition { .. })
+}
+
 /// An upload in parts, whose object appears when it is finished.
 struct Parts {
     writer: WriteMultipart,
@@ -185,28 +230,13 @@ impl Parts {
     /// Begins an upload, after it has examined the existing object: an upload that cannot succeed
     /// should not send any bytes.
     async fn begin(location: Location, existing: Existing, part_bytes: usize) -> object_store::Result<Self> {
+        examine(&location, &existing).await?;
         let (store, path) = (&location.store, &location.path);
-        let found = match &existing {
-            Existing::Replace => None,
-            _ => match store.head(path).await {
-                Ok(meta) => Some(meta),
-                Err(StoreError::NotFound { .. }) => None,
-                Err(error) => return Err(error),
-            },
-        };
-        let is_conditional = location.has_conditional_parts;
-        let beside = match (&existing, found) {
-            (Existing::Refuse, Some(_)) => return Err(exists(path, "the object exists")),
-            (Existing::ReplaceVersion(tag), found)
-                if found.as_ref().and_then(|meta| meta.e_tag.as_ref()) != Some(tag) =>
-            {
-                let source = "the object has another version".into();
-                return Err(StoreError::Precondition { path: path.to_string(), source });
-            }
-            (Existing::ReplaceVersion(_), _) if !is_conditional => {
+        let beside = match &existing {
+            Existing::ReplaceVersion(_) if !location.has_conditional_parts => {
                 return Err(StoreError::NotSupported { source: "no condition for parts".into() });
             }
-            (Existing::Refuse, None) if !is_conditional => Some(beside(path)?),
+            Existing::Refuse if !location.has_conditional_parts => Some(beside(path)?),
             _ => None,
         };
         let upload = store.put_multipart(beside.as_ref().unwrap_or(path)).await?;

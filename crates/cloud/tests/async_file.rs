@@ -129,6 +129,30 @@ fn a_dataset_is_fetched_in_few_rounds() {
 }
 
 #[test]
+fn contiguous_elements_are_fetched_in_one_round() {
+    let values: Vec<u32> = (0..4_000_000_u32).map(|at| at.wrapping_mul(2_654_435_761)).collect();
+    let file = FileOptions::new().create_in_memory().unwrap();
+    file.new_dataset("x").shape(&[2000, 2000]).write(&values).unwrap();
+    let server = Server::start().unwrap();
+    server.put("a.h5", file.to_bytes().unwrap());
+    block_on(async {
+        let file = AsyncFile::open(&server.url("a.h5"), quick()).await.unwrap();
+        let dataset = file.dataset("x").await.unwrap();
+        let before = file.usage();
+        assert_eq!(dataset.read_raw::<u32>(..).await.unwrap(), values);
+        assert_eq!(file.usage().since(before).rounds, 1);
+        let before = file.usage();
+        let part = dataset.read_raw::<u32>(s![500.., 1..1990]).await.unwrap();
+        assert_eq!((part.len(), part[1989]), (1500 * 1989, values[501 * 2000 + 1]));
+        assert_eq!(file.usage().since(before).rounds, 1);
+        let before = file.usage();
+        let converted = dataset.read_raw::<f64>(s![500..1500, ..]).await.unwrap();
+        assert!(converted.iter().zip(&values[1_000_000..]).all(|(got, value)| *got == f64::from(*value)));
+        assert_eq!(file.usage().since(before).rounds, 1);
+    });
+}
+
+#[test]
 fn a_stream_returns_all_blocks() {
     let (bytes, values) = chunked();
     let server = Server::start().unwrap();

@@ -201,3 +201,25 @@ fn a_store_without_conditions_copies_a_large_new_object_to_its_name() {
     assert!(format!("{error:?}").contains("has changed"), "{error:?}");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
 }
+
+#[test]
+fn a_failed_request_names_the_condition_that_does_not_hold() {
+    let store = Store::new();
+    let options = store.options.clone().retries(0);
+    let upload = |existing: Existing| options.upload(&b"bytes"[..], URL, existing);
+    let fail = || store.server.fail(0, 1, Fault::Status(500));
+    fail();
+    let error = upload(Existing::Refuse).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Io, "{error:?}");
+    let version = upload(Existing::Refuse).unwrap().unwrap();
+    // A server may end the connection before it has received the body that it refuses.
+    fail();
+    assert_eq!(upload(Existing::Refuse).unwrap_err().kind(), ErrorKind::Exists);
+    fail();
+    let error = upload(Existing::ReplaceVersion("\"other\"".into())).unwrap_err();
+    assert!(format!("{error:?}").contains("has changed"), "{error:?}");
+    fail();
+    let error = upload(Existing::ReplaceVersion(version.clone())).unwrap_err();
+    assert!(format!("{error:?}").contains("500"), "{error:?}");
+    assert!(upload(Existing::ReplaceVersion(version)).is_ok());
+}

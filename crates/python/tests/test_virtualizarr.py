@@ -53,6 +53,19 @@ def test_values_are_those_of_the_file(written: Path, registry: Any) -> None:
         assert len(manifest) == 4 and all(entry["path"] == url for entry in manifest.values())
 
 
+def test_the_fill_value_is_the_one_of_the_file(tmp_path: Path, registry: Any) -> None:
+    path = tmp_path / "a.h5"
+    with h5py.File(path, "w") as file:
+        file.create_dataset("stored", shape=(10,), chunks=(5,), dtype="i2", fillvalue=42)[:3] = [42, 1, 2]
+        file.create_dataset("masked", data=np.arange(5.0)).attrs["_FillValue"] = 3.0
+        file.create_dataset("none", data=np.arange(5))
+    store = HyperslabParser()(path.as_uri(), registry)
+    assert [store._group.arrays[name].metadata.fill_value for name in ("stored", "masked", "none")] == [42, 3.0, 0]
+    found = xarray.open_zarr(store, consolidated=False, zarr_format=3)
+    assert found["stored"].values.tolist() == [42, 1, 2] + 7 * [42]
+    assert np.isnan(found["masked"].values).tolist() == [False, False, False, True, False]
+
+
 def test_groups_and_dropped_variables(tmp_path: Path, registry: Any) -> None:
     path = tmp_path / "a.h5"
     with h5py.File(path, "w") as file:

@@ -244,7 +244,7 @@ pub(crate) fn with_items(offset: &[u64], element: &Element) -> Vec<u64> {
 
 /// Returns the shape of the chunks of a dataset whose elements are read here: the one in the file,
 /// or blocks of the slowest dimensions.
-fn decoded_chunk(dataset: &Dataset, element: &Element) -> Vec<u64> {
+pub(crate) fn decoded_chunk(dataset: &Dataset, element: &Element) -> Vec<u64> {
     if let Layout::Chunked(chunking) = dataset.layout() {
         return chunking.shape;
     }

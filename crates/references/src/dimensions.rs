@@ -56,23 +56,33 @@ pub(crate) fn names(
     shape: &[u64],
     (paths, phony): (&mut ScalePaths, &mut PhonyNames),
 ) -> Vec<String> {
-    // A damaged list of scales names no dimension.
-    let is_scale = matches!(dataset.dimensions().is_scale(), Ok(true));
+    let is_scale = shape.len() == 1 && is_scale(dataset);
     let mut names: Vec<String> = Vec::with_capacity(shape.len());
     for (axis, size) in shape.iter().enumerate() {
-        let scale = match dataset.dimensions().scales(axis) {
-            Ok(scales) => scales.last().and_then(|scale| paths.path(file, scale)),
-            Err(_) => None,
-        };
-        let found = match scale {
+        let found = match attached(dataset, axis).and_then(|scale| paths.path(file, &scale)) {
             Some(scale) => Some(scale_name(&scale, group)),
-            None if is_scale && shape.len() == 1 => Some(name.to_owned()),
+            None if is_scale => Some(name.to_owned()),
             None => None,
         };
         let found = found.filter(|found| !names.contains(found));
         names.push(found.unwrap_or_else(|| phony.name(axis, *size, &names)));
     }
     names
+}
+
+/// Returns the last scale that is attached to an axis. A damaged list of scales has none.
+fn attached(dataset: &Dataset, axis: usize) -> Option<Dataset> {
+    dataset.dimensions().scales(axis).ok()?.pop()
+}
+
+fn is_scale(dataset: &Dataset) -> bool {
+    matches!(dataset.dimensions().is_scale(), Ok(true))
+}
+
+/// Returns the scale that names an axis: the last one that is attached to the axis, or the dataset
+/// itself if it is a scale of one dimension.
+pub(crate) fn scale_of(dataset: &Dataset, axis: usize) -> Option<Dataset> {
+    attached(dataset, axis).or_else(|| (dataset.ndim() == 1 && is_scale(dataset)).then(|| dataset.clone()))
 }
 
 /// Returns the name of a dimension: the name of a scale in the group of the dataset or in a group

@@ -119,7 +119,12 @@ impl Element {
                 let memory = Datatype::fixed_string(size, StringPadding::NullPadded, string.charset);
                 Ok(Self { is_stored: false, ..Self::stored(dtype, &memory) })
             }
-            DatatypeClass::Opaque(_) => Ok(Self::stored(Json::text(format!("|V{size}")), datatype)),
+            DatatypeClass::Opaque(opaque) => {
+                // h5py writes a type of NumPy into the tag, and reads the bytes as this type.
+                let is_text = opaque.tag == format!("NUMPY:|S{size}").as_bytes();
+                let kind = if is_text { 'S' } else { 'V' };
+                Ok(Self::stored(Json::text(format!("|{kind}{size}")), datatype))
+            }
             DatatypeClass::Reference(_) => Err(unsupported("references to objects")),
             DatatypeClass::Time(_) => Err(unsupported("times")),
             _ => Err(unsupported("members of variable length, arrays or compounds here")),
@@ -276,6 +281,9 @@ mod tests {
         assert_eq!(dtype(&Datatype::vax_f32()), ("\"<f8\"".into(), false));
         assert_eq!(dtype(&Datatype::bool()), ("\"|b1\"".into(), true));
         assert_eq!(dtype(&Datatype::complex(Datatype::f32(BigEndian))), ("\">c8\"".into(), true));
+        assert_eq!(dtype(&Datatype::opaque(4, "a tag")), ("\"|V4\"".into(), true));
+        assert_eq!(dtype(&Datatype::opaque(4, "NUMPY:|S4")), ("\"|S4\"".into(), true));
+        assert_eq!(dtype(&Datatype::opaque(4, "NUMPY:|S9")), ("\"|V4\"".into(), true));
         let spaces = Datatype::fixed_string(5, StringPadding::SpacePadded, CharacterSet::Ascii);
         assert_eq!(dtype(&spaces), ("\"|S5\"".into(), false));
         assert!(Element::of(&Datatype::f128(LittleEndian), Texts::Stored).is_err());

@@ -18,6 +18,10 @@ impl Grid {
         Self { shape: shape.to_vec(), chunk, counts }
     }
 
+    pub(crate) fn shape(&self) -> &[u64] {
+        &self.shape
+    }
+
     pub(crate) fn chunk(&self) -> &[u64] {
         &self.chunk
     }
@@ -64,6 +68,14 @@ impl Grid {
         indices
     }
 
+    /// Returns the position that a chunk of this grid has in another grid; `None` if the other grid
+    /// has no such chunk.
+    pub(crate) fn position_in(&self, other: &Self, position: u64) -> Option<u64> {
+        let indices = self.indices(position).into_iter().zip(&self.chunk);
+        let first = indices.map(|(index, chunk)| index.checked_mul(*chunk));
+        other.position(&first.collect::<Option<Vec<u64>>>()?)
+    }
+
     /// Returns the elements of a chunk that are in the array.
     pub(crate) fn region(&self, position: u64) -> Region {
         let mut region = Region::whole(&self.shape);
@@ -96,6 +108,7 @@ mod tests {
         assert_eq!(grid.position(&[4, 3]), Some(7));
         assert_eq!(grid.key(7), "2.1");
         assert_eq!(grid.position(&[6, 0]), None);
+        assert_eq!(grid.position_in(&Grid::new(&[5, 12], &[2, 3]), 7), Some(9));
         let edge = grid.region(8);
         assert_eq!((&edge.start[..], &edge.count[..]), (&[4, 6][..], &[1, 1][..]));
         let scalar = Grid::new(&[], &[]);

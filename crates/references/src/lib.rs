@@ -44,6 +44,7 @@ mod options;
 mod parquet_files;
 mod report;
 mod texts;
+mod unlimited;
 mod values;
 mod virtual_;
 mod walk;

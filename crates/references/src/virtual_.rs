@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
-use hyperslab::{Dataset, File, Region, Result, Selection, VirtualMapping};
+use hyperslab::vfd::DriverError;
+use hyperslab::{Dataset, Error, ErrorKind, File, Region, Result, Selection, VirtualMapping};
 
-use crate::chunks::{Chunks, Refusal, Storage, grid, with_items};
+use crate::chunks::{Chunks, Refusal, Storage, decoded_chunk, grid, with_items};
+use crate::decoded::Encoder;
 use crate::element::Element;
 use crate::options::sibling;
 use crate::{Chunk, Content, Report};
@@ -29,9 +31,14 @@ pub(crate) fn storage(
     element: &Element,
 ) -> Result<Result<Storage, Refusal>> {
     let mut whole: Option<Storage> = None;
+    let mut has_missing = false;
     for mapping in dataset.virtual_mappings()? {
         let moved = match source(chunks, dataset, element, &mapping)? {
-            Ok(source) => moved(dataset, &mapping, source)?,
+            Ok(Some(source)) => moved(dataset, &mapping, source)?,
+            Ok(None) => {
+                has_missing = true;
+                continue;
+            }
             Err(reason) => Err(reason),
         };
         let moved = match moved {
@@ -51,7 +58,20 @@ pub(crate) fn storage(
             }
         }
     }
+    if whole.is_none() && has_missing {
+        // All elements have the fill value.
+        let grid = grid(dataset, element, &decoded_chunk(dataset, element));
+        let encoder = Encoder::of(&[]);
+        whole = Some(Storage { grid, codecs: Vec::new(), chunks: Vec::new(), encoder });
+    }
     Ok(whole.ok_or_else(|| "virtual dataset without sources".to_owned()))
+}
+
+/// Returns whether an error means that a file or a dataset does not exist.
+fn is_missing(error: &Error) -> bool {
+    let is_no_file = matches!(error, Error::Io { source: DriverError::Io { source, .. }, .. }
+        if source.kind() == std::io::ErrorKind::NotFound);
+    is_no_file || error.kind() == ErrorKind::NotFound
 }
 
 /// Returns the box of elements that a selection is; `None` if it is no box.
@@ -103,13 +123,15 @@ fn moved(dataset: &Dataset, mapping: &VirtualMapping, source: Source) -> Result<
     Ok(Ok(Moved { chunk_shape, storage: source.storage, chunks }))
 }
 
-/// Opens the source dataset of a mapping.
+/// Opens the source dataset of a mapping. Returns `None` if it does not exist: the elements then
+/// have the fill value. A name with a pattern stands for several sources.
 fn source(
     chunks: &mut Chunks<'_>,
     dataset: &Dataset,
     element: &Element,
     mapping: &VirtualMapping,
-) -> Result<Result<Source, Refusal>> {
+) -> Result<Result<Option<Source>, Refusal>> {
+    let is_pattern = mapping.file.contains(&b'%') || mapping.dataset.contains(&b'%');
     let name = String::from_utf8_lossy(&mapping.file).into_owned();
     let (file, url): (File, Arc<str>) = if name == "." {
         (dataset.containing_file()?, Arc::clone(&chunks.url))
@@ -119,12 +141,14 @@ fn source(
         };
         match open(&name) {
             Ok(file) => (file, url.into()),
+            Err(error) if is_missing(&error) && !is_pattern => return Ok(Ok(None)),
             Err(error) => return Ok(Err(format!("source file `{name}`: {error}"))),
         }
     };
     let path = String::from_utf8_lossy(&mapping.dataset).into_owned();
     let found = match file.dataset(path.trim_matches('/')) {
         Ok(found) => found,
+        Err(error) if is_missing(&error) && !is_pattern => return Ok(Ok(None)),
         Err(error) => return Ok(Err(format!("source dataset `{path}`: {error}"))),
     };
     if found.datatype() != dataset.datatype() {
@@ -145,5 +169,58 @@ fn source(
         hyperslab::Layout::Virtual => Err("a source is virtual".to_owned()),
         _ => of_source.of(&found, element)?,
     };
-    Ok(storage.map(|storage| Source { dataset: found, storage }))
+    Ok(storage.map(|storage| Some(Source { dataset: found, storage })))
+}
+
+#[cfg(test)]
+mod tests {
+    use hyperslab::FileOptions;
+
+    use super::*;
+    use crate::{Array, Json, ReferenceOptions, Visitor};
+
+    struct Last(Option<Array>);
+
+    impl Visitor for Last {
+        fn group(&mut self, _: &str, _: &Json) -> Result<()> {
+            Ok(())
+        }
+
+        fn array(&mut self, array: Array) -> Result<()> {
+            self.0 = Some(array);
+            Ok(())
+        }
+    }
+
+    /// Returns the array of a virtual dataset of very many elements with one source.
+    fn array_of(file: &str, dataset: &str) -> Result<Option<Array>> {
+        let virtual_file = FileOptions::new().create_in_memory()?;
+        let rows = Selection::region(&Region::new(&[0, 0], &[1, 1_000_000])?);
+        let mapping = VirtualMapping {
+            file: file.into(),
+            dataset: dataset.into(),
+            selection: rows,
+            source_selection: Selection::All,
+        };
+        let new = virtual_file.new_dataset("x").of::<f64>().shape(&[1_000_000, 1_000_000]);
+        new.fill(2.5).virtual_sources(&[mapping]).create()?;
+        virtual_file.flush()?;
+        let mut last = Last(None);
+        let open = |name: &str| match name {
+            "there.h5" => FileOptions::new().create_in_memory(),
+            _ => File::open("does/not/exist.h5"),
+        };
+        let options = ReferenceOptions::new("a.h5").open_others(open);
+        options.visit(virtual_file.root(), &mut last)?;
+        Ok(last.0)
+    }
+
+    #[test]
+    fn elements_of_missing_sources_have_the_fill_value() {
+        for (file, dataset) in [("missing.h5", "x"), ("there.h5", "missing")] {
+            let array = array_of(file, dataset).unwrap().unwrap();
+            assert_eq!((array.chunks.len(), array.fill_value), (0, Json::Float(2.5)), "{file}");
+        }
+        assert!(array_of("missing-%b.h5", "x").is_err());
+    }
 }

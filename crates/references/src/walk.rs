@@ -10,6 +10,7 @@ use crate::attributes::Attributes;
 use crate::chunks::Chunks;
 use crate::dimensions::{self, PhonyNames, ScalePaths};
 use crate::element::{Element, Texts};
+use crate::unlimited::UnlimitedSizes;
 use crate::{Array, Content, Json, ReferenceOptions, Report, Skipped, Visitor};
 use crate::{fill, texts};
 
@@ -22,6 +23,7 @@ pub(crate) struct Walk<'a> {
     chunks: Chunks<'a>,
     skip_unsupported: bool,
     scales: ScalePaths,
+    sizes: UnlimitedSizes,
     /// The groups that were visited, by the addresses of their headers.
     groups: HashSet<u64>,
 }
@@ -52,7 +54,8 @@ impl<'a> Walk<'a> {
             report: Report::default(),
         };
         let skip_unsupported = options.skip_unsupported;
-        Ok(Self { file, chunks, skip_unsupported, scales: ScalePaths::default(), groups: HashSet::new() })
+        let (scales, sizes) = (ScalePaths::default(), UnlimitedSizes::default());
+        Ok(Self { file, chunks, skip_unsupported, scales, sizes, groups: HashSet::new() })
     }
 
     /// Exports the group and all objects below it.
@@ -125,6 +128,7 @@ impl<'a> Walk<'a> {
                     let dataset = object.into_dataset()?;
                     let absolute = format!("{}/{name}", group.name().trim_end_matches('/'));
                     self.scales.add(&dataset, &absolute);
+                    self.sizes.add(&dataset);
                     datasets.push(Named { name, dataset });
                 }
                 Some(ObjectKind::Group) if self.groups.insert(object.token().address()) => {
@@ -178,12 +182,16 @@ impl<'a> Walk<'a> {
                 return Ok(None);
             }
         };
+        if !self.sizes.lengthen(dataset, &mut storage) {
+            self.skip(&path, "too many chunks for the size of a dimension that other datasets share");
+            return Ok(None);
+        }
         let fill = fill::fill(dataset, &element)?;
         let mut fill_value = fill.json.clone();
         if !self.chunks.fill(&mut storage, &element, &fill)? {
             fill_value = fill::of_storage(dataset)?.unwrap_or(Json::Null);
         }
-        let shape = [dataset.shape(), element.dims.clone()].concat();
+        let shape = storage.grid.shape().to_vec();
         let mut attributes = self.attributes(&path, dataset)?;
         if fill.is_attribute {
             attributes.take(fill::ATTRIBUTE);

@@ -58,6 +58,7 @@ def patch_virtualizarr() -> None:
 def main() -> int:
     """Run the tests of a project."""
     project, folder, *arguments = sys.argv[1:]
+    sys.path.insert(0, folder)  # the tests of VirtualiZarr are modules of the package
     {"kerchunk": patch_kerchunk, "virtualizarr": patch_virtualizarr}[project]()
     root = pathlib.Path(folder)
     tests = [str(root / test) for test in TESTS[project] if (root / test).exists()]

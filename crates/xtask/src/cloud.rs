@@ -17,7 +17,7 @@ const SERVERS: [&str; 3] = ["moto", "s3s-fs", "nginx"];
 
 /// The versions of the servers.
 const MOTO: &str = "moto[server]==5.2.5";
-const S3S_FS: [&str; 4] = ["s3s-fs", "--version", "0.14", "--features=binary"];
+const S3S_FS: [&str; 4] = ["s3s-fs", "--version", "^0.14", "--features=binary"];
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let install = match args {

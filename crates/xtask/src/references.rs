@@ -18,14 +18,15 @@ const PROJECTS: [(&str, &str); 2] =
     [("kerchunk", "HYPERSLAB_KERCHUNK_SOURCE"), ("virtualizarr", "HYPERSLAB_VIRTUALIZARR_SOURCE")];
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
-    let (mut compares, mut suites, mut binary) = (true, true, None);
+    let (mut compares, mut suites, mut binary, mut profile) = (true, true, None, python::RELEASE);
     let mut words = args.iter();
     while let Some(arg) = words.next() {
         match arg.as_str() {
             "--corpus" => suites = false,
             "--suites" => compares = false,
+            "--dev" => profile = "dev",
             "--binary" => binary = Some(PathBuf::from(words.next().context("--binary PROGRAM")?)),
-            _ => bail!("cargo xtask references [--corpus | --suites] [--binary PROGRAM]"),
+            _ => bail!("cargo xtask references [--corpus | --suites] [--binary PROGRAM] [--dev]"),
         }
     }
     let Some(python) = prepare()? else { return Ok(()) };
@@ -39,10 +40,14 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
             shell::build_command()?;
             workspace::root().join(COMMAND)
         };
-        found.extend(compare(&python, &program, &dir)?);
+        let differ = compare(&python, &program, &dir)?;
+        let is_gone = |name: &&&str| !name.contains("::") && !differ.iter().any(|found| found == **name);
+        let gone: Vec<&&str> = known.iter().filter(is_gone).collect();
+        ensure!(gone.is_empty(), "{EXCEPTIONS} lists files that do not differ: {gone:?}");
+        found.extend(differ);
     }
     if suites {
-        python::install(&python, python::RELEASE)?;
+        python::install(&python, profile)?;
         for (project, variable) in PROJECTS {
             match std::env::var_os(variable) {
                 Some(folder) => found.extend(suite(&python, project, Path::new(&folder))?),

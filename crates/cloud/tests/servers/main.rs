@@ -25,7 +25,7 @@ const FAULTS: [(Fault, &str); 7] = [
     (Fault::WrongRange, "requested bytes"),
     (Fault::ShortBody, "bytes"),
     (Fault::Cut, ""),
-    (Fault::Silence, ""),
+    (Fault::Silence, "no answer within 2 seconds"),
 ];
 
 fn block_on<T>(future: impl Future<Output = T>) -> T {
@@ -105,7 +105,7 @@ fn check_s3(server: &Running) {
     let version = options.upload(bytes.as_slice(), url, Existing::Refuse).unwrap().unwrap();
     check_reads(&options, url, &values);
     let again = options.upload(other.as_slice(), url, Existing::Refuse).unwrap_err();
-    assert_eq!(again.kind(), ErrorKind::Exists);
+    assert_eq!(again.kind(), ErrorKind::Exists, "{again:?}");
     assert_eq!(options.create_new(url).unwrap_err().kind(), ErrorKind::Exists);
     check_faults(server, |_| url.to_owned(), &values);
     // The object is replaced between two requests.

@@ -57,8 +57,10 @@ class HyperslabParser:
             if found is None or not hasattr(found, "keys"):
                 raise ValueError(f"Group {self.group!r} is not an HDF Group")
             described = describe(found, url, 0, True)
-        dropped = set(self.drop_variables or ())
-        groups, arrays = tree(described, dropped)
+            dropped = set(self.drop_variables or ())
+            groups, arrays = tree(described, dropped)
+            for name, array in arrays.items():
+                array["stored_fill"] = found[name].fillvalue
         self._report(described, dropped)
         group = manifest_group("", groups, arrays, memory)
         return ManifestStore(registry=registry, group=group)
@@ -138,6 +140,9 @@ def manifest_array(array: dict[str, Any], memory: Inline) -> ManifestArray:
     fill_value = fill_of(zarray, dtype)
     if fill_value is not None:
         attributes[FILL_VALUE] = encode_cf_fill_value(fill_value, dtype)
+    elif dtype.kind in "biufc":
+        # Without the attribute, xarray masks no element: the fill value of zarr version 3 is the one of HDF5.
+        fill_value = np.array(array["stored_fill"]).astype(dtype)[()]
     metadata = create_v3_array_metadata(
         shape=tuple(zarray["shape"]), data_type=dtype, chunk_shape=tuple(zarray["chunks"]), fill_value=fill_value,
         codecs=codecs, dimension_names=tuple(array["dimensions"]), attributes=attributes,

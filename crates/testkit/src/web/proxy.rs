@@ -83,7 +83,9 @@ impl Proxy {
         self.shared.state().delay = delay;
     }
 
-    /// Makes answers fail: after `after` further requests, the next `count` ones.
+    /// Makes answers fail: after `after` further requests, the next `count` ones. An answer with
+    /// [`Fault::Whole`] has the requested bytes and the status 200: the proxy cannot ask for other
+    /// bytes, because the signature of a request covers its byte range.
     pub fn fail(&self, after: u64, count: u64, fault: Fault) {
         let mut state = self.shared.state();
         let first = state.requests + after;
@@ -123,7 +125,6 @@ impl Shared {
                     write!(client, "HTTP/1.1 {code} Fault\r\nContent-Length: 0\r\n\r\n")?;
                     continue;
                 }
-                Some(Fault::Whole) => request.remove("range"),
                 _ => {}
             }
             let is_head = request.first.starts_with("HEAD ");
@@ -213,6 +214,10 @@ impl Message {
                 let wrong = self.header("content-range").and_then(shifted);
                 self.remove("content-range");
                 self.headers.extend(wrong.map(|wrong| ("Content-Range".to_owned(), wrong)));
+            }
+            Fault::Whole if self.header("content-range").is_some() => {
+                self.remove("content-range");
+                "HTTP/1.1 200 OK".clone_into(&mut self.first);
             }
             Fault::ShortBody if !self.body.is_empty() => {
                 self.body.pop();

@@ -41,19 +41,21 @@ struct Cost {
 /// The costs of the steps of each reader.
 type Costs = BTreeMap<String, [Option<Cost>; 3]>;
 
-/// Runs the benchmark. With `--update`, writes its table to the page of the book. With `--debug`,
+/// Runs the benchmark. With `--update`, writes its table to the page of the book. With `--speed`,
+/// measures only the speed of reads of unfiltered data. With `--debug`,
 /// the build of hyperslab is not optimized: the requests are the same, the times are not. With
 /// `--binary`, another program reads the files, in place of a new build.
 pub(crate) fn run(args: &[String]) -> Result<()> {
-    let (mut update, mut debug, mut binary, mut delays) = (false, false, None, Vec::new());
+    let (mut update, mut speed, mut debug, mut binary, mut delays) = (false, false, false, None, Vec::new());
     let mut words = args.iter();
     while let Some(arg) = words.next() {
         match (arg.as_str(), arg.parse::<u64>()) {
             ("--update", _) => update = true,
+            ("--speed", _) => speed = true,
             ("--debug", _) => debug = true,
             ("--binary", _) => binary = Some(PathBuf::from(words.next().context("--binary PROGRAM")?)),
             (_, Ok(delay)) => delays.push(delay),
-            _ => bail!("cargo xtask bench-cloud [DELAY…] [--debug | --binary PROGRAM] [--update]"),
+            _ => bail!("cargo xtask bench-cloud [DELAY…] [--debug | --binary PROGRAM] [--update | --speed]"),
         }
     }
     if delays.is_empty() {
@@ -70,6 +72,10 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         Some(binary) => binary,
         None => build(debug)?,
     };
+    if speed {
+        println!("{}", bars::speed(&folder, &reader)?);
+        return Ok(());
+    }
     let (mut table, mut bars) = (String::new(), String::new());
     for delay in delays {
         for name in FILES {
@@ -165,7 +171,10 @@ fn section(
 fn read(reader: &Path, url: &str, dataset: &str, mode: &str) -> Result<Value> {
     let mut command = Command::new(reader);
     command.args([url, dataset]).args(Some(mode).filter(|mode| !mode.is_empty()));
-    Ok(serde_json::from_str(&shell::output(&mut command).context("hyperslab failed")?)?)
+    let output = command.output()?;
+    let errors = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "hyperslab failed, {dataset}: {}", errors.trim());
+    Ok(serde_json::from_slice(&output.stdout)?)
 }
 
 /// Returns the cost of a step that hyperslab printed.

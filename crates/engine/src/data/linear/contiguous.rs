@@ -100,6 +100,15 @@ impl LinearBytes for InFile<'_> {
         self.store.check_inside(self.at(offset)?, length as u64, "raw data")
     }
 
+    fn expects(&self) -> bool {
+        self.view.is_none() && self.store.expects_raw()
+    }
+
+    fn expect(&self, extents: &[(u64, u64)]) {
+        let located = |(offset, length): &(u64, u64)| Some((self.at(*offset).ok()?, *length));
+        self.store.expect_raw(&extents.iter().filter_map(located).collect::<Vec<_>>());
+    }
+
     fn fetch(&self, mut requests: Vec<ByteRequest<'_>>) -> Result<()> {
         if let [(offset, buffer)] = requests.as_mut_slice() {
             let whole = *offset == 0 && buffer.len() as u64 == self.length;

@@ -39,6 +39,10 @@ const TASK_RUNS: usize = 256;
 /// lists before it reads them.
 const LISTED_TILES: usize = 16 << 10;
 
+/// Largest number of runs of selected elements that a read of linear (not chunked) storage
+/// announces to the driver.
+const MAX_ANNOUNCED_RUNS: usize = 1 << 20;
+
 /// A request to read bytes of linear (not chunked) storage: the offset from the first element, and
 /// the buffer to fill.
 pub(in crate::data) type ByteRequest<'a> = (u64, &'a mut [u8]);
@@ -60,6 +64,17 @@ pub(in crate::data) trait LinearBytes: Sync {
         Ok(())
     }
 
+    /// Returns whether reads of linear (not chunked) storage are faster if they are announced.
+    fn expects(&self) -> bool {
+        false
+    }
+
+    /// Announces later reads of linear (not chunked) storage: the offsets from the first element,
+    /// and the numbers of bytes.
+    fn expect(&self, extents: &[(u64, u64)]) {
+        let _ = extents;
+    }
+
     /// Fetches bytes of linear (not chunked) storage into the buffers of the requests. Overwrites
     /// the buffers.
     fn fetch(&self, requests: Vec<ByteRequest<'_>>) -> Result<()>;
@@ -79,6 +94,14 @@ pub(in crate::data) fn read(
     }
     check_offsets(dims, to.transform().source_size())?;
     let size = to.transform().source_size();
+    if bytes.expects() {
+        let extents = announced(selection, dims, size)?;
+        if extents.len() == 1 && to.transform().is_copy() && selection.linear_runs(dims)?.nth(1).is_none() {
+            // One request for one run, which fills the caller's buffer.
+            return read_runs(context, bytes, dims, selection, to);
+        }
+        bytes.expect(&extents);
+    }
     if !matches!(selection, Selection::Points(_)) {
         let ordered = Ordered::new(selection, dims)?;
         if let Some(axes) = ordered.axes() {
@@ -93,6 +116,26 @@ pub(in crate::data) fn read(
         }
     }
     read_runs(context, bytes, dims, selection, to)
+}
+
+/// Returns the extents of bytes that a read of the selection needs: the offsets from the first
+/// element, and the numbers of bytes. Returns nothing if they are very many.
+fn announced(selection: &Selection, dims: &[u64], size: usize) -> Result<Vec<(u64, u64)>> {
+    let size = size as u64;
+    let mut extents: Vec<(u64, u64)> = Vec::new();
+    for (number, run) in selection.linear_runs(dims)?.enumerate() {
+        if number >= MAX_ANNOUNCED_RUNS {
+            return Ok(Vec::new());
+        }
+        let (start, length) = (run.offset * size, run.length * size);
+        match extents.last_mut() {
+            Some((first, bytes)) if start >= *first && start - *first <= *bytes + MAX_GAP_BYTES => {
+                *bytes = (*bytes).max(start + length - *first);
+            }
+            _ => extents.push((start, length)),
+        }
+    }
+    Ok(extents)
 }
 
 /// Returns whether a read handles the selection row by row: each block of the selection is one
@@ -338,6 +381,8 @@ fn fetch_all(
 
 #[cfg(test)]
 mod tests {
+    use hyperslab_dataspace::Region;
+
     use super::*;
 
     fn shape(axes: &[(u64, u64, u64, u64)], dims: &[u64], size: usize) -> Option<Vec<u64>> {
@@ -349,6 +394,20 @@ mod tests {
             })
             .collect();
         block_shape(&axes, dims, size).map(|shape| shape.to_vec())
+    }
+
+    #[test]
+    fn neighbouring_runs_are_announced_together() {
+        let extents = |selection: Selection, dims: &[u64]| announced(&selection, dims, 4).unwrap();
+        assert_eq!(extents(Selection::All, &[100, 50]), [(0, 20_000)]);
+        let columns = |rows: u64, length: u64| {
+            let region = Region::new(&[1, 2], &[rows, 3]).unwrap();
+            extents(Selection::region(&region), &[1000, length])
+        };
+        // Gaps up to 4 KiB are read.
+        assert_eq!(columns(3, 100), [(408, 812)]);
+        assert_eq!(columns(2, 5000), [(20_008, 12), (40_008, 12)]);
+        assert_eq!(extents(Selection::None, &[4]), []);
     }
 
     #[test]
