@@ -181,7 +181,7 @@ impl AsyncFile {
 impl Opened {
     /// Runs `work` until no read of it fails for missing bytes.
     async fn run<T>(&self, work: impl Fn() -> Result<T>) -> Result<T> {
-        let mut kept = KeptRaw { fetcher: Arc::clone(&self.fetcher), ranges: Vec::new() };
+        let mut kept = Vec::new();
         let mut raw_bytes = 0;
         for _ in 0..MAX_ATTEMPTS {
             let attempt = self.notes.begin();
@@ -199,8 +199,7 @@ impl Opened {
                     limit: self.memory / 2,
                 });
             }
-            kept.ranges.extend(missing.raw.iter().cloned());
-            self.fetch(missing.lines, missing.raw).await?;
+            kept.push(self.fetch(missing.lines, missing.raw).await?);
         }
         Err(Error::Limit {
             subject: "attempts of asynchronous work: their number".into(),
@@ -209,22 +208,30 @@ impl Opened {
         })
     }
 
-    async fn fetch(&self, lines: Vec<Range<u64>>, raw: Vec<Range<u64>>) -> Result<()> {
+    /// Fetches lines and raw data. The raw data stay in memory until the returned value is dropped.
+    ///
+    /// The task that fetches the raw data owns this value: if the task is cancelled while it
+    /// receives its last answer, it drops the value after it has added the bytes.
+    async fn fetch(&self, lines: Vec<Range<u64>>, raw: Vec<Range<u64>>) -> Result<KeptRaw> {
         self.fetcher.remote.counters().round();
-        let fetcher = &self.fetcher;
-        let both = [(lines, Keep::Lines), (raw, Keep::UntilReleased)];
-        let mut tasks = Vec::new();
-        for (ranges, keep) in both {
-            tasks.push(Cancelled(fetcher.runtime.spawn(Arc::clone(fetcher).fetch(ranges, keep))));
-        }
-        for mut task in tasks {
-            let fetched = (&mut task.0).await.map_err(|error| ended(&error.to_string()))?;
-            fetched.map_err(|source| Error::Io {
-                action: format!("cannot read `{}`", self.fetcher.remote.name()),
-                source,
-            })?;
-        }
-        Ok(())
+        let spawn = |ranges: Vec<Range<u64>>, keep, kept: KeptRaw| {
+            let fetched = Arc::clone(&self.fetcher).fetch(ranges, keep);
+            let task = async move { fetched.await.map(|()| kept) };
+            Cancelled(self.fetcher.runtime.spawn(task))
+        };
+        let kept = |ranges| KeptRaw { fetcher: Arc::clone(&self.fetcher), ranges };
+        let lines = spawn(lines, Keep::Lines, kept(Vec::new()));
+        let raw = spawn(raw.clone(), Keep::UntilReleased, kept(raw));
+        self.end(lines).await?;
+        self.end(raw).await
+    }
+
+    async fn end(&self, mut task: Cancelled<hyperslab::vfd::Result<KeptRaw>>) -> Result<KeptRaw> {
+        let fetched = (&mut task.0).await.map_err(|error| ended(&error.to_string()))?;
+        fetched.map_err(|source| Error::Io {
+            action: format!("cannot read `{}`", self.fetcher.remote.name()),
+            source,
+        })
     }
 }
 

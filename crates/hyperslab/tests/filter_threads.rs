@@ -67,7 +67,9 @@ fn work(filter: &Arc<Recording>, sparse: bool, check: &mut dyn FnMut(&str)) {
     filters.register(Arc::clone(filter) as _);
     let file = FileOptions::new().filters(filters).chunk_cache(0).create_in_memory().unwrap();
     let dataset = create(&file, sparse);
-    let values = ndarray::Array2::from_shape_fn((64, 16 << 10), |(row, column)| (row * 3 + column) as i32);
+    let values = ndarray::Array2::from_shape_fn((64, 16 << 10), |(row, column)| {
+        i32::try_from(row * 3 + column).unwrap()
+    });
     dataset.write(.., &values).unwrap();
     file.flush().unwrap();
     check("write of all");
