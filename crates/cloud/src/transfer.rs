@@ -172,7 +172,7 @@ fn mode(existing: Existing) -> PutMode {
 ///
 /// A server may refuse a request and end the connection before it has received the body. Then the
 /// client sees only the end, and the object shows the reason. If the answer to a successful request
-/// is lost, the object is the one of this upload.
+/// is lost, the object is the one of this upload, and the error says that it exists or has changed.
 async fn put(location: Location, existing: Existing, bytes: Bytes) -> object_store::Result<Option<String>> {
     let options = PutOptions { mode: mode(existing.clone()), ..PutOptions::default() };
     let (store, path) = (&location.store, &location.path);
