@@ -85,6 +85,7 @@ pub mod h5vl;
 pub mod h5z;
 pub mod id;
 pub mod init;
+pub mod linked;
 pub mod memory;
 pub mod not_yet;
 #[cfg(feature = "hdf5-1-10")]

@@ -117,6 +117,20 @@ fn transforms_old_formats_and_sizes_of_indexes() {
 }
 
 #[test]
+fn the_name_of_the_library_decides_the_format_of_new_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(program) = compiled("bounds.c", folder.path()) else { return };
+    for (name, expected) in [("libhdf5-1.so.310.5.1", "0 4\n"), ("libhdf5.so.320", "1 5\n")] {
+        let path = folder.path().join(name);
+        if !path.exists() {
+            std::os::unix::fs::symlink(library().unwrap().join("libhdf5.so"), &path).unwrap();
+        }
+        let ended = Command::new(&program).arg(&path).output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&ended.stdout), expected, "{name}: {}", ended.status);
+    }
+}
+
+#[test]
 fn a_program_chooses_folders_views_and_memory_in_access_lists() {
     passes("access.c");
 }

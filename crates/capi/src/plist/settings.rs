@@ -233,7 +233,7 @@ impl Default for FileAccess {
             sieve_buffer: 64 << 10,
             collect_references: 0,
             close_degree: 0,
-            libver: (1, 5),
+            libver: crate::linked::Interface::of_program().format_bounds(),
             multi_type: 0,
             family_offset: 0,
             image: None,

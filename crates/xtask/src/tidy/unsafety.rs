@@ -27,6 +27,7 @@ const MODULES: &[&str] = &[
     "crates/capi/src/h5g_links.rs",
     "crates/capi/src/h5l.rs",
     "crates/capi/src/init.rs",
+    "crates/capi/src/linked.rs",
     "crates/capi/src/memory.rs",
     "crates/capi/src/older/",
     "crates/capi/src/plist/callbacks.rs",
