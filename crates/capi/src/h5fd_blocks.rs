@@ -188,7 +188,7 @@ pub fn delete(name: &[u8], access: &FileAccess) -> Outcome<()> {
     match &access.driver {
         DriverChoice::User(handle, _) => {
             let DriverHandle::User(user) = &**handle else { return Err(missing()) };
-            let delete = user.class.del.ok_or_else(missing)?;
+            let delete = user.class.delete().ok_or_else(missing)?;
             let list = make::register(CLASS_FILE_ACCESS, Settings::FileAccess(access.clone()))?;
             let outcome = call_user!(delete, crate::error::stack::text(name).as_ptr(), list);
             crate::id::take(list);
@@ -304,7 +304,7 @@ export! {
 
     /// Requests an operation that only the driver of a file defines.
     fn H5FDctl(file: In<H5FD_t>, op: u64, flags: u64, input: *const c_void, output: Out<*mut c_void>) -> herr_t {
-        match class_of(file)?.ctl {
+        match class_of(file)?.control() {
             Some(ctl) => Ok(call_user!(ctl, file.pointer().cast_mut(), op, flags, input, output.pointer())),
             None if flags & FAIL_IF_UNKNOWN != 0 => Err(missing()),
             None => Ok(0),

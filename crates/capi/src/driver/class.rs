@@ -4,6 +4,11 @@ use std::ffi::{c_char, c_int, c_uint, c_ulong, c_void};
 
 use crate::ctypes::{haddr_t, herr_t, hid_t, hsize_t};
 
+/// The C type of a function that deletes a file.
+pub type Delete = unsafe extern "C" fn(*const c_char, hid_t) -> herr_t;
+/// The C type of a function for operations that only a driver defines.
+pub type Control = unsafe extern "C" fn(*mut H5FD_t, u64, u64, *const c_void, *mut *mut c_void) -> herr_t;
+
 /// The C struct of functions that a file driver implements (`H5FD_class_t`).
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
@@ -91,10 +96,10 @@ pub struct H5FD_class_t {
     pub unlock: Option<unsafe extern "C" fn(*mut H5FD_t) -> herr_t>,
     /// The function that deletes a file of this driver.
     #[cfg(not(feature = "hdf5-1-10"))]
-    pub del: Option<unsafe extern "C" fn(*const c_char, hid_t) -> herr_t>,
+    pub del: Option<Delete>,
     /// The function that performs an operation specific to the driver.
     #[cfg(not(feature = "hdf5-1-10"))]
-    pub ctl: Option<unsafe extern "C" fn(*mut H5FD_t, u64, u64, *const c_void, *mut *mut c_void) -> herr_t>,
+    pub ctl: Option<Control>,
     /// The free list that the driver uses for each memory kind.
     pub fl_map: [c_int; 7],
 }
@@ -140,6 +145,16 @@ impl H5FD_class_t {
     pub fn number(&self) -> Option<c_int> {
         Some(self.value)
     }
+
+    /// Returns the function that deletes a file.
+    pub fn delete(&self) -> Option<Delete> {
+        self.del
+    }
+
+    /// Returns the function of operations that only the driver defines.
+    pub fn control(&self) -> Option<Control> {
+        self.ctl
+    }
 }
 
 #[cfg(feature = "hdf5-1-10")]
@@ -151,6 +166,16 @@ impl H5FD_class_t {
 
     /// Returns `None`: the tables of HDF5 1.10 state no number.
     pub fn number(&self) -> Option<c_int> {
+        None
+    }
+
+    /// Returns `None`: the tables of HDF5 1.10 have no such function.
+    pub fn delete(&self) -> Option<Delete> {
+        None
+    }
+
+    /// Returns `None`: the tables of HDF5 1.10 have no such function.
+    pub fn control(&self) -> Option<Control> {
         None
     }
 }

@@ -38,7 +38,9 @@ unsafe impl Sync for Table {}
 
 /// The functions of files that drivers of the library open.
 static CLASS: Table = Table(H5FD_class_t {
+    #[cfg(not(feature = "hdf5-1-10"))]
     version: 1,
+    #[cfg(not(feature = "hdf5-1-10"))]
     value: 0,
     name: c"hyperslab".as_ptr(),
     maxaddr: i64::MAX.cast_unsigned(),
@@ -67,15 +69,21 @@ static CLASS: Table = Table(H5FD_class_t {
     get_handle: None,
     read: Some(read),
     write: Some(write),
+    #[cfg(not(feature = "hdf5-1-10"))]
     read_vector: std::ptr::null(),
+    #[cfg(not(feature = "hdf5-1-10"))]
     write_vector: std::ptr::null(),
+    #[cfg(not(feature = "hdf5-1-10"))]
     read_selection: std::ptr::null(),
+    #[cfg(not(feature = "hdf5-1-10"))]
     write_selection: std::ptr::null(),
     flush: Some(flush),
     truncate: Some(truncate),
     lock: Some(lock),
     unlock: Some(unlock),
+    #[cfg(not(feature = "hdf5-1-10"))]
     del: None,
+    #[cfg(not(feature = "hdf5-1-10"))]
     ctl: None,
     fl_map: [0; 7],
 });
