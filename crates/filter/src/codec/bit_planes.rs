@@ -10,44 +10,100 @@ use crate::shuffle;
 /// elements can be transposed to bit planes.
 pub(crate) const GROUP_ELEMENTS: usize = 8;
 
+/// The three stages of a transposition of 8 × 8 bits: the distance of the rows that exchange bits,
+/// which is also the distance of the bits, and the bits that change in the second row.
+const STAGES: [(usize, u8); 3] = [(1, 0x55), (2, 0x33), (4, 0x0f)];
+
+/// The maximum element size in bytes for which bytes move between planes and elements in one pass.
+const MAX_ONE_PASS: usize = 8;
+
 /// Transposes elements of `size` bytes into bit planes. Both slices have the same length, a
 /// multiple of `GROUP_ELEMENTS` elements. `size` is not 0, and `spare` is scratch memory.
 pub(crate) fn to_bit_planes(size: usize, elements: &[u8], planes: &mut [u8], spare: &mut Vec<u8>) {
     spare.resize(elements.len(), 0);
-    shuffle::to_planes(size, elements, spare);
-    // Each group of eight bytes of a byte plane becomes one byte of each of eight bit planes. These
-    // bytes are then gathered into planes.
-    spare.as_chunks_mut::<GROUP_ELEMENTS>().0.iter_mut().for_each(transpose_square);
-    let plane = (elements.len() / size).max(1);
-    for (from, to) in spare.chunks_exact(plane).zip(planes.chunks_exact_mut(plane)) {
-        shuffle::to_planes(GROUP_ELEMENTS, from, to);
+    let plane = plane_bytes(size, elements);
+    if is_one_pass(size) {
+        shuffle::to_planes(size * GROUP_ELEMENTS, elements, spare);
+        transpose_squares(plane * size, spare);
+        for (byte, group) in planes.chunks_exact_mut(plane * GROUP_ELEMENTS).enumerate() {
+            let from = spare.chunks_exact(plane).skip(byte).step_by(size);
+            group.chunks_exact_mut(plane).zip(from).for_each(|(to, from)| to.copy_from_slice(from));
+        }
+    } else {
+        shuffle::to_planes(size, elements, spare);
+        let byte_plane = plane * GROUP_ELEMENTS;
+        for (from, to) in spare.chunks_exact(byte_plane).zip(planes.chunks_exact_mut(byte_plane)) {
+            shuffle::to_planes(GROUP_ELEMENTS, from, to);
+        }
+        transpose_squares(plane, planes);
     }
 }
 
 /// Transposes bit planes back into elements, the inverse of [`to_bit_planes`].
 pub(crate) fn from_bit_planes(size: usize, planes: &[u8], elements: &mut [u8], spare: &mut Vec<u8>) {
     spare.resize(planes.len(), 0);
-    let plane = (planes.len() / size).max(1);
-    for (from, to) in planes.chunks_exact(plane).zip(spare.chunks_exact_mut(plane)) {
-        shuffle::from_planes(GROUP_ELEMENTS, from, to);
+    let plane = plane_bytes(size, planes);
+    if is_one_pass(size) {
+        for (byte, group) in planes.chunks_exact(plane * GROUP_ELEMENTS).enumerate() {
+            let to = spare.chunks_exact_mut(plane).skip(byte).step_by(size);
+            group.chunks_exact(plane).zip(to).for_each(|(from, to)| to.copy_from_slice(from));
+        }
+        transpose_squares(plane * size, spare);
+        shuffle::from_planes(size * GROUP_ELEMENTS, spare, elements);
+    } else {
+        elements.copy_from_slice(planes);
+        transpose_squares(plane, elements);
+        let byte_plane = plane * GROUP_ELEMENTS;
+        for (from, to) in elements.chunks_exact(byte_plane).zip(spare.chunks_exact_mut(byte_plane)) {
+            shuffle::from_planes(GROUP_ELEMENTS, from, to);
+        }
+        shuffle::from_planes(size, spare, elements);
     }
-    spare.as_chunks_mut::<GROUP_ELEMENTS>().0.iter_mut().for_each(transpose_square);
-    shuffle::from_planes(size, spare, elements);
 }
 
-/// Transposes 8 × 8 bits, for bit planes of elements. Bit `j` of byte `i` becomes bit `i` of byte
-/// `j`.
-#[inline]
-fn transpose_square(square: &mut [u8; GROUP_ELEMENTS]) {
-    let mut bits = u64::from_le_bytes(*square);
-    // Swap the off-diagonal corners of squares of two, four and eight bits.
-    for (distance, corners) in
-        [(7, 0x00aa_00aa_00aa_00aa_u64), (14, 0x0000_cccc_0000_cccc), (28, 0x0000_0000_f0f0_f0f0)]
-    {
-        let exchange = (bits ^ bits >> distance) & corners;
-        bits ^= exchange ^ exchange << distance;
+/// Returns true if the bytes of elements of `size` bytes move to or from planes in one pass.
+fn is_one_pass(size: usize) -> bool {
+    size.is_power_of_two() && size <= MAX_ONE_PASS
+}
+
+/// Returns the bytes of a bit plane. The result is not 0.
+fn plane_bytes(size: usize, bytes: &[u8]) -> usize {
+    (bytes.len() / size / GROUP_ELEMENTS).max(1)
+}
+
+/// Transposes squares of 8 × 8 bits. Each group of eight rows of `row` bytes has one square for each
+/// byte of a row: bit `j` of the byte in row `i` becomes bit `i` of the byte in row `j`.
+fn transpose_squares(row: usize, rows: &mut [u8]) {
+    for group in rows.chunks_exact_mut(row * GROUP_ELEMENTS) {
+        for (distance, bits) in STAGES {
+            for part in group.chunks_exact_mut(2 * distance * row) {
+                let (low, high) = part.split_at_mut(distance * row);
+                exchange(low, high, distance, bits);
+            }
+        }
     }
-    *square = bits.to_le_bytes();
+}
+
+/// Exchanges the bits of `low` above `distance` with the bits of `high` below, for each pair of
+/// bytes. `bits` are the bits that change in `high`.
+// Not inlined: otherwise the compiler no longer knows that the slices are distinct, and uses no
+// vectors.
+#[inline(never)]
+fn exchange(low: &mut [u8], high: &mut [u8], distance: usize, bits: u8) {
+    let mask = u64::from_le_bytes([bits; 8]);
+    let ((lows, low), (highs, high)) = (low.as_chunks_mut::<8>(), high.as_chunks_mut::<8>());
+    for (low, high) in lows.iter_mut().zip(highs) {
+        let (mut first, mut second) = (u64::from_le_bytes(*low), u64::from_le_bytes(*high));
+        let changed = (first >> distance ^ second) & mask;
+        second ^= changed;
+        first ^= changed << distance;
+        (*low, *high) = (first.to_le_bytes(), second.to_le_bytes());
+    }
+    for (low, high) in low.iter_mut().zip(high) {
+        let changed = (*low >> distance ^ *high) & bits;
+        *high ^= changed;
+        *low ^= changed << distance;
+    }
 }
 
 #[cfg(test)]
