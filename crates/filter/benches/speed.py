@@ -44,6 +44,7 @@ def compound(size, *members):
 rng = np.random.default_rng(7)
 walk = rng.integers(-9, 10, CHUNK).cumsum() + 20000
 smooth = np.sin(np.arange(CHUNK) / 3000) * 40 + rng.normal(0, 0.01, CHUNK)
+frame = rng.poisson(1.5 + 40 * (rng.random(CHUNK) < 0.01))
 noise = rng.integers(0, 256, CHUNK, dtype='u1').tobytes()
 
 
@@ -84,6 +85,8 @@ def cases():
     for dtype in ['<i2', '<f4', '<f8']:
         yield f'bitshuffle.{dtype}', dtype, smooth.astype(dtype), plain((32008, (0, 0)))
         yield f'bitshuffle.lz4.{dtype}', dtype, smooth.astype(dtype), plain((32008, (0, 2)))
+    for dtype in ['<u2', '<u4']:
+        yield f'bitshuffle.lz4.counts.{dtype}', dtype, frame.astype(dtype), plain((32008, (0, 2)))
     for name, id, data in [('deflate', 1, (4,)), ('zstd', 32015, (3,)), ('lz4', 32004, ())]:
         for dtype in ['<f4', '<f8', '<i4']:
             values = (smooth if 'f' in dtype else walk).astype(dtype)

@@ -71,8 +71,7 @@
 //! - `bzip2`, `lz4`, `lzo`, `snappy`, `zfp`, `zstd-rs` (all on): codecs of filters. Without a
 //!   codec, access to chunks that need it returns [`ErrorKind::Unsupported`]. Deflate, shuffle,
 //!   szip, n-bit, scale-offset, LZF, bitshuffle and the structure of Blosc are always built in.
-//! - `zstd`, `libdeflate`: Zstandard and deflate by C libraries.
-//! - `safe-codecs`: LZ4 by a decoder without unsafe code, which is slower.
+//! - `zstd`, `libdeflate`, `liblz4`: Zstandard, deflate and LZ4 by C libraries.
 //! - `sprs`: sparse datasets from and to matrices of the crate `sprs`: `SparseView::write_sprs`,
 //!   `read_sprs`, `read_sprs_csc`, `write_triplets`, `read_triplets`. Includes `ndarray`.
 #![forbid(unsafe_code)]
