@@ -237,14 +237,23 @@ impl Layout {
 }
 
 impl ChunkInfo {
-    pub(crate) fn for_each(store: &Store, source: &ChunkedSource, mut visit: impl FnMut(Self)) -> Result<()> {
+    /// Calls `visit` with each stored chunk of a dataset. All calls share one description, which
+    /// changes from call to call.
+    pub(crate) fn for_each(
+        store: &Store,
+        source: &ChunkedSource,
+        mut visit: impl FnMut(&Self),
+    ) -> Result<()> {
         let counts = source.grid.counts();
         let Some(index) = source.index.as_ref().filter(|_| !counts.contains(&0)) else { return Ok(()) };
         let first = counts.iter().map(|_| 0).collect();
         // The subtraction cannot overflow, because no count is 0.
         let last = counts.iter().map(|count| *count - 1).collect();
+        let mut chunk =
+            Self { offset: Vec::with_capacity(counts.len()), address: 0, size: 0, filter_mask: 0 };
         index.for_each_in(store, &ChunkBox { first, last }, &mut |scaled, location| {
-            visit(Self::of(source, scaled, location)?);
+            chunk.set(source, scaled, location)?;
+            visit(&chunk);
             Ok(())
         })
     }
@@ -284,23 +293,24 @@ impl ChunkInfo {
     pub(crate) fn at(store: &Store, source: &ChunkedSource, element: &[u64]) -> Result<Option<Self>> {
         let scaled = source.grid.chunk_of(element)?;
         let Some(index) = &source.index else { return Ok(None) };
-        index.get(store, &scaled)?.map(|location| Self::of(source, &scaled, location)).transpose()
+        let Some(location) = index.get(store, &scaled)? else { return Ok(None) };
+        let mut chunk =
+            Self { offset: Vec::with_capacity(scaled.len()), address: 0, size: 0, filter_mask: 0 };
+        chunk.set(source, &scaled, location)?;
+        Ok(Some(chunk))
     }
 
+    /// Changes the description to that of the chunk with the coordinates `scaled` (counted in
+    /// chunks), without an allocation.
     #[inline]
-    fn of(source: &ChunkedSource, scaled: &[u64], location: ChunkLocation) -> Result<Self> {
-        // This loop allocates once. `collect::<Option<Vec<_>>>()` would allocate in steps, for
-        // every chunk of a walk.
-        let mut offset = Vec::with_capacity(scaled.len());
+    fn set(&mut self, source: &ChunkedSource, scaled: &[u64], location: ChunkLocation) -> Result<()> {
+        self.offset.clear();
         for (scale, size) in scaled.iter().zip(source.grid.chunk()) {
-            offset.push(scale.checked_mul(*size).ok_or_else(|| outside(scaled))?);
+            self.offset.push(scale.checked_mul(*size).ok_or_else(|| outside(scaled))?);
         }
-        Ok(Self {
-            offset,
-            address: location.address.raw(),
-            size: location.size,
-            filter_mask: location.filter_mask,
-        })
+        (self.address, self.size) = (location.address.raw(), location.size);
+        self.filter_mask = location.filter_mask;
+        Ok(())
     }
 }
 

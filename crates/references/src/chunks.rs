@@ -96,17 +96,17 @@ impl Chunks<'_> {
             let Some(position) = grid.position(&with_items(&info.offset, element)) else {
                 return ControlFlow::Continue(());
             };
-            if !codecs.is_empty() && is_encoded_otherwise(&info, chunking, dataset) {
+            if !codecs.is_empty() && is_encoded_otherwise(info, chunking, dataset) {
                 others.push(position);
             } else if info.size <= self.inline {
-                small.push((position, info));
+                small.push((position, info.offset.clone()));
             } else {
-                chunks.push(Chunk { position, content: self.range(&info) });
+                chunks.push(Chunk { position, content: self.range(info) });
             }
             ControlFlow::Continue(())
         })?;
-        for (position, info) in small {
-            if let Some(stored) = dataset.chunks().read(&info.offset)? {
+        for (position, offset) in small {
+            if let Some(stored) = dataset.chunks().read(&offset)? {
                 chunks.push(Chunk { position, content: Content::Inline(stored.bytes.into()) });
             }
         }

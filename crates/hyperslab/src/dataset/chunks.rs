@@ -78,12 +78,12 @@ impl<'a> Chunks<'a> {
     /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the chunk index is damaged.
     pub fn list(&self) -> Result<Vec<ChunkInfo>> {
         let mut chunks = Vec::new();
-        self.for_each(&mut |chunk| chunks.push(chunk))?;
+        self.for_each(&mut |chunk| chunks.push(chunk.clone()))?;
         Ok(chunks)
     }
 
     /// Calls `at` with each stored chunk of the dataset.
-    pub(super) fn for_each(&self, at: &mut dyn FnMut(ChunkInfo)) -> Result<()> {
+    pub(super) fn for_each(&self, at: &mut dyn FnMut(&ChunkInfo)) -> Result<()> {
         self.walk(&mut |chunk| {
             at(chunk);
             ControlFlow::Continue(())
@@ -101,10 +101,10 @@ impl<'a> Chunks<'a> {
 
     /// Calls `visit` with each stored chunk of the dataset until `visit` breaks. Holds shared
     /// access to the structure of the file during the calls.
-    fn walk(&self, visit: &mut dyn FnMut(ChunkInfo) -> ControlFlow<()>) -> Result<()> {
+    fn walk(&self, visit: &mut dyn FnMut(&ChunkInfo) -> ControlFlow<()>) -> Result<()> {
         let (source, _reading) = self.source()?;
         let mut stopped = false;
-        let unless_stopped = |chunk| {
+        let unless_stopped = |chunk: &ChunkInfo| {
             if !stopped {
                 stopped = visit(chunk).is_break();
             }
@@ -114,7 +114,8 @@ impl<'a> Chunks<'a> {
     }
 
     /// Calls `visit` with each stored chunk of the dataset, in the order of the chunk index, until
-    /// `visit` returns [`ControlFlow::Break`].
+    /// `visit` returns [`ControlFlow::Break`]. The calls share one description, so that a walk over
+    /// millions of chunks allocates no memory for each: clone it to keep it.
     ///
     /// In a file that is open for reading only, memory never holds the whole list of chunks. In a
     /// file that is open for writing, the chunks are those at the time of the call, and `visit` may
@@ -126,7 +127,7 @@ impl<'a> Chunks<'a> {
     /// let temperature = hyperslab::File::open(path)?.dataset("series/temperature")?;
     /// let mut first = None;
     /// temperature.chunks().visit(|chunk| {
-    ///     first = Some(chunk);
+    ///     first = Some(chunk.clone());
     ///     ControlFlow::Break(())
     /// })?;
     /// assert_eq!(first, temperature.chunks().list()?.into_iter().next());
@@ -135,11 +136,11 @@ impl<'a> Chunks<'a> {
     ///
     /// # Errors
     /// Returns the errors of [`list`](Self::list).
-    pub fn visit(&self, mut visit: impl FnMut(ChunkInfo) -> ControlFlow<()>) -> Result<()> {
+    pub fn visit(&self, mut visit: impl FnMut(&ChunkInfo) -> ControlFlow<()>) -> Result<()> {
         if !self.dataset.object.file().container.store.is_writable() {
             return self.walk(&mut visit);
         }
-        let _ = self.list()?.into_iter().try_for_each(visit);
+        let _ = self.list()?.iter().try_for_each(visit);
         Ok(())
     }
 

@@ -124,46 +124,45 @@ impl ArrayOrder {
         // Each chunk takes an address in the file, and each empty run at least a bit.
         let (most_chunks, most_bytes) = (store.file_length() / 2, store.file_length());
         let (mut found, mut steps) = (0_u64, 0_u64);
-        let mut position = self.next_in(chunks, 0);
-        while let Some((number, mut scaled)) = position.take().filter(|(number, _)| *number < elements) {
+        let row = self.row(chunks);
+        let Some((mut number, mut scaled)) = self.next_in(chunks, 0) else { return Ok(()) };
+        while number < elements {
             steps += 1;
             let looked_up = look(number);
-            match store.forgive(looked_up)?.unwrap_or(ElementLookup::Nothing { until: 0 }) {
+            let next = match store.forgive(looked_up)?.unwrap_or(ElementLookup::Nothing { until: 0 }) {
                 ElementLookup::Chunk(location) => {
                     found += 1;
                     visit(&scaled, location)?;
-                    let next = number + 1;
-                    position = if self.step(chunks, &mut scaled) {
-                        Some((next, scaled))
-                    } else {
-                        self.next_in(chunks, next)
-                    };
+                    number + 1
                 }
-                ElementLookup::Nothing { until } => {
-                    position = self.next_in(chunks, until.max(number + 1));
-                }
-            }
+                ElementLookup::Nothing { until } => until.max(number + 1),
+            };
             if found > most_chunks || steps / 8 > most_bytes {
                 let expected = "no more chunks than the file can hold";
                 return Err(Error::corrupt("array of chunks", "blocks", expected, found));
+            }
+            // The next chunk of the same row of chunks has the next element.
+            let coordinate = row.and_then(|(row, last)| Some((scaled.get_mut(row)?, last)));
+            match coordinate {
+                Some((at, last)) if *at < last && next == number + 1 => {
+                    *at += 1;
+                    number = next;
+                }
+                _ => match self.next_in(chunks, next) {
+                    Some(position) => (number, scaled) = position,
+                    None => break,
+                },
             }
         }
         Ok(())
     }
 
-    /// Moves the chunk coordinates `scaled` one step, to the next chunk in the order of the array
-    /// of chunk entries. Returns whether this chunk is in the same row of chunks and in the box
-    /// `chunks`.
-    fn step(&self, chunks: &ChunkBox, scaled: &mut Dims) -> bool {
-        let row = self.slowest_first.iter().find(|dimension| self.steps.get(**dimension) == Some(&1));
-        let coordinate = row.and_then(|row| Some((scaled.get_mut(*row)?, chunks.last.get(*row)?)));
-        match coordinate {
-            Some((at, last)) if *at < *last => {
-                *at += 1;
-                true
-            }
-            _ => false,
-        }
+    /// Returns the dimension along which neighbouring chunks have neighbouring elements, and the
+    /// last coordinate of the box in this dimension.
+    fn row(&self, chunks: &ChunkBox) -> Option<(usize, u64)> {
+        let mut dimensions = self.slowest_first.iter().copied();
+        let row = dimensions.find(|dimension| self.steps.get(*dimension) == Some(&1))?;
+        Some((row, *chunks.last.get(row)?))
     }
 
     /// Returns the next chunk in a box, from the array element `number` on: the number of its array
