@@ -4,10 +4,7 @@ use std::cmp::Ordering;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use hyperslab_format::btree_v2::records::{
-    BTreeV2Record as _, ChunkRecord, ChunkRecordContext, ChunkRecordForm,
-};
-use hyperslab_format::chunk_index::ChunkElement;
+use hyperslab_format::btree_v2::records::{ChunkRecordContext, ChunkRecordForm};
 use hyperslab_format::codec::{Address, FormatError};
 
 use super::{AtChunk, ChunkBox, ChunkIndex, ChunkIndexKind, Entry};
@@ -48,13 +45,7 @@ pub(super) fn location<E: Entry>(
     context: ChunkRecordContext,
     rules: &E::Rules,
 ) -> Result<Option<E>, FormatError> {
-    let record = ChunkRecord::decode(record, context)?;
-    let stored = ChunkElement {
-        address: record.address,
-        size: record.size,
-        filter_mask: record.filter_mask,
-        metadata: &record.metadata,
-    };
+    let stored = context.element(record)?;
     let entry = E::from_stored(rules, matches!(context.form, ChunkRecordForm::Plain), &stored);
     Ok(Some(entry).filter(|entry| !E::STRICT || entry.address().is_defined()))
 }

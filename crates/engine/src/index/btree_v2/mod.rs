@@ -285,8 +285,14 @@ impl RangeWalk<'_, '_> {
     fn leaf(&mut self, records: &[u8], address: Address) -> Result<ControlFlow<()>> {
         let size = self.tree.layout.record_size();
         let first = self.first_not_less(records, address)?;
-        for record in records.chunks_exact(size).skip(first) {
-            if at((self.compare)(record), address)? != Ordering::Equal {
+        let mut wanted = records.chunks_exact(size).skip(first);
+        // If the first and the last record are in the range, so are the records between them.
+        let mut all_equal = true;
+        for end in [wanted.clone().next(), records.chunks_exact(size).next_back()].into_iter().flatten() {
+            all_equal = all_equal && at((self.compare)(end), address)? == Ordering::Equal;
+        }
+        for record in &mut wanted {
+            if !all_equal && at((self.compare)(record), address)? != Ordering::Equal {
                 break;
             }
             if (self.visit)(record)?.is_break() {

@@ -6,6 +6,7 @@ use hyperslab_dataspace::Dims;
 use smallvec::SmallVec;
 
 use super::{BTreeV2Record, types};
+use crate::chunk_index::ChunkElement;
 use crate::codec::{Address, FileParams, FormatError, Reader, Result, Writer};
 
 /// A version 2 B-tree record of types 10 to 13, which describes a chunk of a dataset.
@@ -68,22 +69,9 @@ impl BTreeV2Record for ChunkRecord {
     }
 
     fn read(reader: &mut Reader<'_>, context: ChunkRecordContext) -> Result<Self> {
-        let address = reader.offset(context.params, "address")?;
-        let (size, filter_mask) = match context.form {
-            ChunkRecordForm::Plain => (0, 0),
-            ChunkRecordForm::Filtered { size_width } => {
-                (reader.uint(size_width, "chunk size")?, reader.u32("filter mask")?)
-            }
-            ChunkRecordForm::Structured { size_width, .. } => (reader.uint(size_width, "chunk size")?, 0),
-        };
-        let words = reader.take(context.rank * 8, "scaled offset")?;
-        let scaled = words.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word)).collect();
-        let metadata = match context.form {
-            ChunkRecordForm::Structured { metadata_size, .. } => {
-                SmallVec::from_slice(reader.take(metadata_size, "structured chunk metadata")?)
-            }
-            _ => SmallVec::new(),
-        };
+        let record = reader.take(Self::size(context), "record")?;
+        let ChunkElement { address, size, filter_mask, metadata } = context.element(record)?;
+        let (scaled, metadata) = (context.scaled(record).collect(), SmallVec::from_slice(metadata));
         Ok(Self { address, size, filter_mask, scaled, metadata })
     }
 
@@ -146,6 +134,33 @@ impl ChunkRecordContext {
             other => return Err(FormatError::corrupt(ChunkRecord::NAME, "type", "10 to 13", other)),
         };
         Ok(Self { params, rank, form })
+    }
+
+    /// Decodes a chunk's record of a version 2 B-tree without the scaled coordinates. The record must
+    /// occupy all bytes.
+    ///
+    /// # Errors
+    /// Returns an error if the record has another length or contradicts the format.
+    pub fn element(self, record: &[u8]) -> Result<ChunkElement<'_>> {
+        let mut reader = Reader::new(ChunkRecord::NAME, record);
+        let address = reader.offset(self.params, "address")?;
+        let mut element = ChunkElement { address, size: 0, filter_mask: 0, metadata: &[] };
+        match self.form {
+            ChunkRecordForm::Plain => {}
+            ChunkRecordForm::Filtered { size_width } => {
+                element.size = reader.uint(size_width, "chunk size")?;
+                element.filter_mask = reader.u32("filter mask")?;
+            }
+            ChunkRecordForm::Structured { size_width, .. } => {
+                element.size = reader.uint(size_width, "chunk size")?;
+            }
+        }
+        reader.take(self.rank * 8, "scaled offset")?;
+        if let ChunkRecordForm::Structured { metadata_size, .. } = self.form {
+            element.metadata = reader.take(metadata_size, "structured chunk metadata")?;
+        }
+        reader.finish()?;
+        Ok(element)
     }
 
     /// Returns the offset in bytes of the scaled coordinates in a version 2 B-tree record of a
