@@ -78,7 +78,7 @@ impl Axis {
             Ticks::Numbers | Ticks::Indexes => Some(label(value - offset, step)),
             Ticks::Times(unit) => Some(unit.text(value, step)),
             Ticks::Coordinates(coordinates) => {
-                let at = super::numbers::whole(value);
+                let at = super::casts::whole(value);
                 let near = coordinates.get(at + 1).or_else(|| coordinates.get(at.checked_sub(1)?));
                 let coordinate = *coordinates.get(at)?;
                 Some(label(coordinate, near.map_or(0.0, |near| (near - coordinate).abs())))

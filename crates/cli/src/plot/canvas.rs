@@ -7,7 +7,7 @@ use anyhow::anyhow;
 use plotters::coord::Shift;
 use plotters::prelude::*;
 
-use super::numbers::pixel;
+use super::casts::pixel;
 
 pub(super) type Area<'a, B> = DrawingArea<B, Shift>;
 

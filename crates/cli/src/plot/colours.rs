@@ -2,7 +2,7 @@
 
 use hyperslab_exact::to_u64;
 
-use super::numbers::{byte, float, whole};
+use super::casts::{byte, float, whole};
 
 /// The red, green and blue parts of a colour.
 pub(super) type Colour = [u8; 3];

@@ -7,7 +7,7 @@ use hyperslab_exact::to_u64;
 
 use super::axis::{Axis, Ticks};
 use super::conventions::{self, Conventions};
-use super::numbers::{float, whole};
+use super::casts::{float, whole};
 use super::scale::Scale;
 use crate::selection::Taken;
 

@@ -8,7 +8,7 @@ use super::canvas::{Area, between, failed};
 use super::colours::Colour;
 use super::figure::Figure;
 use super::layout::Frame;
-use super::numbers::{byte, float};
+use super::casts::{byte, float};
 use super::series::Curve;
 
 /// The largest size in bytes of an enlarged drawing of a curve. The function `smooth` averages the

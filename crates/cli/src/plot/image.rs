@@ -5,7 +5,8 @@ use hyperslab::{Dataset, File};
 use serde_json::{Value as Json, json};
 
 use super::axis::{Axis, Ticks};
-use super::numbers::{self, Part, float, part as part_of, start_of};
+use super::casts::{float, part as part_of, start_of};
+use super::numbers::{self, Part};
 use super::scale::Scale;
 use crate::selection::Taken;
 

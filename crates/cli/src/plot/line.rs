@@ -4,7 +4,8 @@ use anyhow::Result;
 use hyperslab::{Dataset, File};
 use serde_json::{Value as Json, json};
 
-use super::numbers::{self, Part, float, start_of};
+use super::casts::{float, start_of};
+use super::numbers::{self, Part};
 use super::scale::Scale;
 
 /// A plotted line through the elements of a one-dimensional selection. Adjacent elements are

@@ -16,6 +16,7 @@ mod image;
 #[cfg(feature = "plots")]
 mod layout;
 mod line;
+mod casts;
 mod numbers;
 mod occupied;
 #[cfg(feature = "plots")]

@@ -9,7 +9,7 @@ use hyperslab::{Dataset, Region, Selection};
 use hyperslab_exact::to_u64;
 
 use super::image::{Image, Span};
-use super::numbers::float;
+use super::casts::float;
 use crate::selection::Taken;
 use crate::values::blocks::blocks;
 

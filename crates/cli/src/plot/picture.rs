@@ -14,7 +14,7 @@ use super::curve::{smooth, whole_curve};
 use super::figure::{Content, Figure};
 use super::fonts;
 use super::layout::{Frame, Layout};
-use super::numbers::{float, whole};
+use super::casts::{float, whole};
 use super::series::Curve;
 
 const TITLE_PIXELS: u32 = 19;

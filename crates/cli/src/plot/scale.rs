@@ -142,7 +142,7 @@ pub(super) fn label(value: f64, step: f64) -> String {
         // The step determines the number of digits.
         let digits =
             if step > 0.0 { (size.log10().floor() - step.log10().floor()).clamp(0.0, 6.0) } else { 0.0 };
-        let digits = super::numbers::whole(digits);
+        let digits = super::casts::whole(digits);
         let text = format!("{value:.digits$e}");
         return match text.split_once('e') {
             Some((mantissa, power)) if mantissa.contains('.') => {
@@ -156,7 +156,7 @@ pub(super) fn label(value: f64, step: f64) -> String {
     } else {
         (-size.log10().floor()).clamp(0.0, 9.0)
     };
-    let digits = super::numbers::whole(digits);
+    let digits = super::casts::whole(digits);
     format!("{value:.digits$}")
 }
 

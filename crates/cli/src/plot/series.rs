@@ -7,7 +7,8 @@ use serde_json::{Value as Json, json};
 
 use super::coordinates::Coordinates;
 use super::line::Line;
-use super::numbers::{self, Part, float, whole};
+use super::casts::{float, whole};
+use super::numbers::{self, Part};
 use super::scale::Scale;
 
 /// The largest number of points of a plot's curve that shows one dataset against another dataset.

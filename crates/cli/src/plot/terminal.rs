@@ -8,7 +8,7 @@ use hyperslab_exact::to_u64;
 
 use super::colours::{CURVES, Colour, ColourMap, NOTHING};
 use super::figure::{Content, Figure};
-use super::numbers::{float, whole};
+use super::casts::{float, whole};
 use super::series::Curve;
 use crate::output::Screen;
 use crate::output::{DATASET, FAINT, VALUE, cut, styled, width};

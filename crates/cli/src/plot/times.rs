@@ -1,7 +1,7 @@
 //! Times as numbers with a unit, in the notation of the climate and forecast (CF) conventions:
 //! `days since 1970-01-01`.
 
-use super::numbers::nearest;
+use super::casts::nearest;
 use crate::dates::utc;
 
 /// A CF unit of time values: the length of a step, and the time that the value zero represents.
@@ -73,7 +73,7 @@ fn moment(text: &str) -> Option<f64> {
     let (era, year) = (year.div_euclid(400), year.rem_euclid(400));
     let day = year * 365 + year / 4 - year / 100 + (153 * month + 2) / 5 + day - 1;
     let days = era * 146_097 + day - 719_468;
-    Some(super::numbers::signed(days) * DAY_SECONDS + seconds)
+    Some(super::casts::signed(days) * DAY_SECONDS + seconds)
 }
 
 #[cfg(test)]

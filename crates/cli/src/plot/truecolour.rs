@@ -8,7 +8,8 @@ use hyperslab_exact::{to_u64, to_usize};
 use super::colours::{Colour, NOTHING};
 use super::conventions::{Conventions, attribute, text};
 use super::image::{Image, Reduction, Span};
-use super::numbers::{Part, byte, whole};
+use super::casts::{byte, whole};
+use super::numbers::Part;
 use crate::selection::Taken;
 
 /// The order of the dimensions of a colour image. The dimension of the channels comes last, between

@@ -14,7 +14,7 @@ use hyperslab_exact::{sum, to_u64};
 use super::elements::{Elements, elements, joined, value_of};
 use super::types::{Element, of_fields, units};
 use super::values::{rows, values};
-use super::{Kind, TableForm, dataframe};
+use super::Kind;
 use crate::formats::csv;
 use crate::formats::new_object::NewObject;
 use crate::formats::nulls::{self, Nulls, mask_of, masked};
@@ -133,18 +133,15 @@ fn holds_nan(column: &dyn Array) -> bool {
     }
 }
 
-/// Imports a table as a dataset of compounds, as a group of columns, or as a data frame.
-pub(crate) fn import(
+/// Imports a table as a dataset of compounds, or as a group of columns.
+pub(super) fn import(
     table: &Import,
     new: &NewObject<'_>,
-    form: TableForm,
+    is_group: bool,
     storage: &Storage<'_>,
 ) -> Result<()> {
-    let target = match form {
-        TableForm::Records => records_of(table, new, storage)?,
-        TableForm::Columns => columns_of(table, new, storage)?,
-        TableForm::Dataframe => return dataframe::import(table, new, storage),
-    };
+    let target =
+        if is_group { columns_of(table, new, storage)? } else { records_of(table, new, storage)? };
     let opened = table.opened()?;
     let mut start = 0_u64;
     for batch in opened.batches {

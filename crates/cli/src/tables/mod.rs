@@ -26,12 +26,15 @@ mod values;
 
 use std::path::Path;
 
+#[cfg(feature = "tables")]
+use crate::formats::{new_object::NewObject, storage::Storage};
+
 #[cfg(not(feature = "tables"))]
 pub(crate) use self::absent::{Import, export, import};
 #[cfg(feature = "tables")]
 pub(crate) use self::export::export;
 #[cfg(feature = "tables")]
-pub(crate) use self::import::{Import, import};
+pub(crate) use self::import::Import;
 
 /// A table file format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,6 +68,21 @@ pub(crate) enum TableForm {
     Columns,
     /// A group in the format of AnnData.
     Dataframe,
+}
+
+/// Imports a table as a dataset of compounds, as a group of columns, or as a data frame.
+#[cfg(feature = "tables")]
+pub(crate) fn import(
+    table: &Import,
+    new: &NewObject<'_>,
+    form: TableForm,
+    storage: &Storage<'_>,
+) -> anyhow::Result<()> {
+    match form {
+        TableForm::Records => import::import(table, new, false, storage),
+        TableForm::Columns => import::import(table, new, true, storage),
+        TableForm::Dataframe => dataframe::import(table, new, storage),
+    }
 }
 
 impl Kind {
