@@ -2,6 +2,8 @@
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
+use crate::error::{Failure, Outcome};
+
 /// An identifier of an open object, property list or other resource; negative for failures.
 pub type hid_t = i64;
 /// The status that a C function returns: negative for failures.
@@ -133,3 +135,11 @@ pub const H5T_CSET_UTF8: c_int = 1;
 pub type ConstText = *const c_char;
 /// The type `unsigned int` of the C interface.
 pub type Unsigned = c_uint;
+
+/// Converts a count or a number to an integer type of the C interface.
+///
+/// # Errors
+/// Fails if the value does not fit in the type.
+pub fn counted<T: TryFrom<N>, N>(count: N) -> Outcome<T> {
+    T::try_from(count).map_err(|_| Failure::bad_value("a number does not fit in its type of the C interface"))
+}

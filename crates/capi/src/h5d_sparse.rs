@@ -7,7 +7,7 @@ use std::sync::Arc;
 use hyperslab::{Section, SectionInfo, Selection, StructuredChunk, StructuredChunkInfo};
 
 use crate::call_user;
-use crate::ctypes::{H5S_ALL, HADDR_UNDEF, haddr_t, herr_t, hid_t, hsize_t};
+use crate::ctypes::{H5S_ALL, HADDR_UNDEF, counted, haddr_t, herr_t, hid_t, hsize_t};
 use crate::dataset::{self, DatasetHandle};
 use crate::error::{Because, Failure, Outcome, codes};
 use crate::export;
@@ -100,7 +100,7 @@ fn put(info: Out<H5D_struct_chunk_info_t>, chunk: &StructuredChunkInfo) -> Outco
     let original: Vec<usize> =
         sections.iter().map(|section| size(section.unfiltered)).collect::<Outcome<_>>()?;
     given.kind = SPARSE;
-    given.num_sections = u8::try_from(sections.len()).unwrap_or(u8::MAX); // A chunk has three at most.
+    given.num_sections = counted(sections.len())?;
     given.filter_mask.fill(&masks, masks.len())?;
     given.section_size.fill(&stored, stored.len())?;
     given.section_orig_size.fill(&original, original.len())?;
@@ -127,7 +127,8 @@ fn read(
     let sections = chunk.info.sections.len();
     let buffers = buffers.array(sections, "buffers")?;
     for section in &chunk.info.sections {
-        let bytes = chunk.section(section.section).unwrap_or_default();
+        let missing = || Failure::bad_value("a section of the stored chunk has no bytes");
+        let bytes = chunk.section(section.section).ok_or_else(missing)?;
         if let Some(buffer) = buffers.get(number(section.section)) {
             buffer.put(bytes, bytes.len());
         }

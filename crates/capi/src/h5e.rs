@@ -7,7 +7,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use crate::call_user;
-use crate::ctypes::{H5P_DEFAULT, herr_t, hid_t};
+use crate::ctypes::{H5P_DEFAULT, counted, herr_t, hid_t};
 use crate::error::automatic::{self, Auto1, Auto2, Automatic, Reporter};
 use crate::error::message::{ErrorClass, ErrorMessage, SavedStack};
 use crate::error::stack::{self, Record};
@@ -346,7 +346,7 @@ export_keeping_errors! {
                 file_name: record.file.as_ptr(),
                 desc: record.text.as_ptr(),
             };
-            let number = c_uint::try_from(number).unwrap_or(c_uint::MAX); // A stack has 32 records at most.
+            let number: c_uint = counted(number)?;
             let outcome = call_user!(function, number, &raw const visited, data);
             if outcome != 0 {
                 return Ok(outcome);
@@ -369,7 +369,7 @@ export_keeping_errors! {
                 line: record.line,
                 desc: record.text.as_ptr(),
             };
-            let number = c_int::try_from(number).unwrap_or(c_int::MAX); // A stack has 32 records at most.
+            let number: c_int = counted(number)?;
             let outcome = call_user!(function, number, &raw mut visited, data);
             if outcome != 0 {
                 return Ok(outcome);

@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_uint};
 use std::sync::Arc;
 
-use crate::ctypes::{herr_t, hid_t, hsize_t, hssize_t};
+use crate::ctypes::{counted, herr_t, hid_t, hsize_t, hssize_t};
 use crate::error::{Because, Failure, Outcome, codes};
 use crate::export;
 use crate::file::{self, H5F_ACC_RDWR, SharedFile, location};
@@ -74,7 +74,7 @@ export! {
     /// Returns the number of bytes of free space in a file.
     fn H5Fget_freespace(file_id: hid_t) -> hssize_t {
         let free = file::find(file_id)?.shared.file.free_space()?;
-        Ok(hssize_t::try_from(free).unwrap_or(hssize_t::MAX)) // Larger than any file.
+        counted(free)
     }
 
     /// Returns 0: hyperslab does not report the free-space sections of a file.

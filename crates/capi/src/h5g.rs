@@ -7,7 +7,7 @@ use hyperslab::filter::FilterSpec;
 use hyperslab::{CreationOrder, Group, GroupStorage, ObjectKind};
 
 use crate::call_user;
-use crate::ctypes::{H5P_DEFAULT, Index, Order, herr_t, hid_t, hsize_t};
+use crate::ctypes::{H5P_DEFAULT, Index, Order, counted, herr_t, hid_t, hsize_t};
 use crate::error::{Because, Failure, Outcome, codes};
 use crate::export;
 use crate::file::location::{self, Location};
@@ -309,7 +309,7 @@ export! {
         for (at, link) in listed.iter().enumerate().skip(first) {
             let name = crate::error::stack::text(&link.name);
             outcome = call_user!(function, group_id, name.as_ptr(), data);
-            position.put(c_int::try_from(at + 1).unwrap_or(c_int::MAX)); // The C type bounds positions.
+            position.put(counted(at + 1)?);
             if outcome != 0 {
                 break;
             }

@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_uint, c_void};
 use std::sync::Arc;
 
 use crate::call_user;
-use crate::ctypes::{FIRST_USER_KIND, H5I_INVALID_HID, IdKind, herr_t, hid_t, hsize_t, htri_t};
+use crate::ctypes::{FIRST_USER_KIND, H5I_INVALID_HID, IdKind, counted, herr_t, hid_t, hsize_t, htri_t};
 use crate::error::{Because, Failure, Outcome, codes};
 use crate::export;
 use crate::file::{FileHandle, closing, location};
@@ -134,19 +134,19 @@ export! {
     /// Adds a reference to an identifier and returns the new number of references.
     fn H5Iinc_ref(id: hid_t) -> c_int {
         let count = id::increment(id).ok_or_else(bad_id)?;
-        Ok(c_int::try_from(count).unwrap_or(c_int::MAX)) // The count is only reported.
+        counted(count)
     }
 
     /// Releases a reference to an identifier and returns the remaining number of references.
     fn H5Idec_ref(id: hid_t) -> c_int {
         let count = release(id).because(codes::ID, codes::CANTDEC, "cannot release the identifier")?;
-        Ok(c_int::try_from(count).unwrap_or(c_int::MAX)) // The count is only reported.
+        counted(count)
     }
 
     /// Returns the number of references to an identifier.
     fn H5Iget_ref(id: hid_t) -> c_int {
         let count = id::references(id).ok_or_else(bad_id)?;
-        Ok(c_int::try_from(count).unwrap_or(c_int::MAX)) // The count is only reported.
+        counted(count)
     }
 
     /// Returns whether an identifier exists.

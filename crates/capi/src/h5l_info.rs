@@ -6,7 +6,7 @@ use std::ffi::{c_char, c_int, c_void};
 use hyperslab::{CharacterSet, Group, Link, LinkTarget, ObjectKind};
 
 use crate::call_user;
-use crate::ctypes::{H5O_token_t, Index, Order, herr_t, hid_t, hsize_t};
+use crate::ctypes::{H5O_token_t, Index, Order, counted, herr_t, hid_t, hsize_t};
 use crate::error::{Because, Failure, Outcome, codes};
 use crate::export;
 use crate::file::location::{self, Location};
@@ -105,29 +105,26 @@ fn kind(link: &Link) -> c_int {
 }
 
 /// Returns information about a link in the HDF5 1.8 form (`H5L_info1_t`).
-fn first(link: &Link) -> H5L_info1_t {
+fn first(link: &Link) -> Outcome<H5L_info1_t> {
     let value = match &link.target {
         LinkTarget::Hard(token) => token.address(),
         _ => hyperslab_exact::to_u64(value(link).unwrap_or_default().len()),
     };
-    let (corder_valid, corder) = order_of(link);
-    H5L_info1_t { kind: kind(link), corder_valid, corder, cset: cset(link), value }
+    let (corder_valid, corder) = order_of(link)?;
+    Ok(H5L_info1_t { kind: kind(link), corder_valid, corder, cset: cset(link), value })
 }
 
 /// Returns information about a link in the current form (`H5L_info2_t`).
-fn second(link: &Link) -> H5L_info2_t {
-    let info = first(link);
+fn second(link: &Link) -> Outcome<H5L_info2_t> {
+    let info = first(link)?;
     let H5L_info1_t { kind, corder_valid, corder, cset, value } = info;
-    H5L_info2_t { kind, corder_valid, corder, cset, value: TokenOrSize(H5O_token_t::of(value)) }
+    Ok(H5L_info2_t { kind, corder_valid, corder, cset, value: TokenOrSize(H5O_token_t::of(value)) })
 }
 
 /// Returns two values for a link: a flag that is true if the link has a creation order number, and
 /// this number or 0.
-fn order_of(link: &Link) -> (bool, i64) {
-    match link.creation_order {
-        Some(order) => (true, i64::try_from(order).unwrap_or(i64::MAX)), // Only reported.
-        None => (false, 0),
-    }
+fn order_of(link: &Link) -> Outcome<(bool, i64)> {
+    link.creation_order.map_or(Ok((false, 0)), |order| Ok((true, counted(order)?)))
 }
 
 /// Returns the number of the character set of a link's name (`H5T_cset_t`).
@@ -169,16 +166,16 @@ const NO_VALUE: &str = "unable to get link value";
 
 impl Visit {
     /// Calls the user's function that visits links for one link, and returns the function's result.
-    fn call(self, group: hid_t, name: &[u8], link: &Link) -> herr_t {
+    fn call(self, group: hid_t, name: &[u8], link: &Link) -> Outcome<herr_t> {
         let name = crate::error::stack::text(name);
         match self {
             Self::First(function, data) => {
-                let info = first(link);
-                call_user!(function, group, name.as_ptr(), &raw const info, data)
+                let info = first(link)?;
+                Ok(call_user!(function, group, name.as_ptr(), &raw const info, data))
             }
             Self::Second(function, data) => {
-                let info = second(link);
-                call_user!(function, group, name.as_ptr(), &raw const info, data)
+                let info = second(link)?;
+                Ok(call_user!(function, group, name.as_ptr(), &raw const info, data))
             }
         }
     }
@@ -210,7 +207,7 @@ fn iterate(
     let mut outcome = 0;
     let mut at = first;
     for link in listed.iter().skip(first) {
-        outcome = visit.call(id, &link.name, link);
+        outcome = visit.call(id, &link.name, link)?;
         at += 1;
         if outcome != 0 {
             break;
@@ -250,7 +247,7 @@ fn below(
     let index = if untracked { Index::Name } else { walk.1.0 };
     for link in links::sorted(group, index, walk.1.1)? {
         let whole = if path.is_empty() { link.name.clone() } else { [path, b"/", &link.name].concat() };
-        let outcome = walk.2.call(walk.0, &whole, &link);
+        let outcome = walk.2.call(walk.0, &whole, &link)?;
         if outcome != 0 {
             return Ok(outcome);
         }
@@ -272,13 +269,13 @@ fn below(
 export! {
     /// Stores information about the link at the path `name` in `info`.
     fn H5Lget_info2(loc: hid_t, name: Text, info: Out<H5L_info2_t>, lapl: hid_t) -> herr_t {
-        info.put(second(&link(loc, name, lapl).because(codes::LINK, codes::CANTGET, NO_INFO)?));
+        info.put(second(&link(loc, name, lapl).because(codes::LINK, codes::CANTGET, NO_INFO)?)?);
         Ok(0)
     }
 
     /// Stores information about the link at the path `name` in `info`, in the HDF5 1.8 form.
     fn H5Lget_info1(loc: hid_t, name: Text, info: Out<H5L_info1_t>, lapl: hid_t) -> herr_t {
-        info.put(first(&link(loc, name, lapl).because(codes::LINK, codes::CANTGET, NO_INFO)?));
+        info.put(first(&link(loc, name, lapl).because(codes::LINK, codes::CANTGET, NO_INFO)?)?);
         Ok(0)
     }
 
@@ -287,7 +284,7 @@ export! {
         loc: hid_t, group: Text, index: c_int, order: c_int, number: hsize_t, info: Out<H5L_info2_t>, lapl: hid_t,
     ) -> herr_t {
         let found = by_index(loc, group, (index, order, number), lapl).because(codes::LINK, codes::CANTGET, NO_INFO)?;
-        info.put(second(&found.0));
+        info.put(second(&found.0)?);
         Ok(0)
     }
 
@@ -297,7 +294,7 @@ export! {
         loc: hid_t, group: Text, index: c_int, order: c_int, number: hsize_t, info: Out<H5L_info1_t>, lapl: hid_t,
     ) -> herr_t {
         let found = by_index(loc, group, (index, order, number), lapl).because(codes::LINK, codes::CANTGET, NO_INFO)?;
-        info.put(first(&found.0));
+        info.put(first(&found.0)?);
         Ok(0)
     }
 

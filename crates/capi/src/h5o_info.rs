@@ -7,7 +7,7 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 use hyperslab::{LinkTarget, Object, ObjectKind};
 
 use crate::call_user;
-use crate::ctypes::{H5O_token_t, H5P_DEFAULT, Index, Order, herr_t, hid_t, hsize_t};
+use crate::ctypes::{H5O_token_t, H5P_DEFAULT, Index, Order, counted, herr_t, hid_t, hsize_t};
 use crate::error::{Because, Failure, Outcome, codes};
 use crate::export;
 use crate::file::location::{self, Location};
@@ -59,11 +59,10 @@ fn header(object: &Object, fields: c_uint) -> Outcome<H5O_hdr_info_t> {
         return Ok(H5O_hdr_info_t::default());
     }
     let (info, sizes) = (object.header_info()?, object.header_sizes()?);
-    let count = |count: usize| c_uint::try_from(count).unwrap_or(c_uint::MAX); // The C type bounds counts.
     Ok(H5O_hdr_info_t {
         version: info.version.into(),
-        nmesgs: count(info.messages),
-        nchunks: count(info.chunks),
+        nmesgs: counted(info.messages)?,
+        nchunks: counted(info.chunks)?,
         flags: info.flags.into(),
         space_total: sizes.total,
         space_meta: sizes.metadata,

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_uint, c_void};
 
-use crate::ctypes::{H5S_UNLIMITED, herr_t, hid_t, hsize_t};
+use crate::ctypes::{H5S_UNLIMITED, counted, herr_t, hid_t, hsize_t};
 use crate::error::Failure;
 use crate::export;
 use crate::h5p::{copy_optional_text, optional_text};
@@ -161,7 +161,7 @@ export! {
         udata: Out<*mut c_void>,
     ) -> herr_t {
         let append = dataset_access(dapl_id)?.append_flush;
-        let rank = usize::try_from(dims).unwrap_or(0).min(32);
+        let rank = counted::<usize, _>(dims)?.min(32);
         let mut values = append.boundary;
         values.resize(rank, 0);
         boundary.fill(&values, rank)?;

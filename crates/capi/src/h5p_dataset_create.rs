@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_uint};
 use hyperslab::{Hyperslab, Selection};
 
 use crate::convert::Rules;
-use crate::ctypes::{H5S_UNLIMITED, herr_t, hid_t, hsize_t};
+use crate::ctypes::{H5S_UNLIMITED, counted, herr_t, hid_t, hsize_t};
 use crate::error::{Because, Failure, Outcome, codes};
 use crate::export;
 use crate::h5p::copy_text;
@@ -86,8 +86,8 @@ export! {
         if list.layout != LayoutChoice::Chunked {
             return Err(Failure::bad_value("the layout is not chunked"));
         }
-        dim.fill(&list.chunk, usize::try_from(max_ndims).unwrap_or(0))?;
-        Ok(c_int::try_from(list.chunk.len()).unwrap_or(MAX_RANK))
+        dim.fill(&list.chunk, counted(max_ndims.max(0))?)?;
+        counted(list.chunk.len())
     }
 
     /// Sets the chunk options of new datasets in a dataset creation list.
@@ -136,7 +136,7 @@ export! {
 
     /// Returns the number of external files in a dataset creation list.
     fn H5Pget_external_count(plist_id: hid_t) -> c_int {
-        Ok(c_int::try_from(dataset_create(plist_id)?.external.len()).unwrap_or(c_int::MAX))
+        counted(dataset_create(plist_id)?.external.len())
     }
 
     /// Stores the name, the offset and the size of a dataset creation list's external file with the

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_uint};
 
-use crate::ctypes::{herr_t, hid_t, hsize_t};
+use crate::ctypes::{counted, herr_t, hid_t, hsize_t};
 use crate::error::{Failure, Outcome};
 use crate::export;
 use crate::plist::{change_file_create, file_create};
@@ -143,7 +143,7 @@ export! {
 
     /// Stores in `nindexes` the number of shared message indexes of a new file.
     fn H5Pget_shared_mesg_nindexes(plist_id: hid_t, nindexes: Out<c_uint>) -> herr_t {
-        nindexes.put(c_uint::try_from(file_create(plist_id)?.shared_indexes.len()).unwrap_or(MAX_INDEXES));
+        nindexes.put(counted(file_create(plist_id)?.shared_indexes.len())?);
         Ok(0)
     }
 

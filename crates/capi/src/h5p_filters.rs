@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_uint};
 
-use crate::ctypes::{herr_t, hid_t, htri_t};
+use crate::ctypes::{counted, herr_t, hid_t, htri_t};
 use crate::error::{Because, Failure, Outcome, codes};
 use crate::h5z::check_id;
 use crate::plist::settings::{DatasetCreate, FileCreate, FilterEntry, GroupCreate, LayoutChoice};
@@ -234,7 +234,7 @@ export! {
 
     /// Returns the number of filters in the filter pipeline of a creation list.
     fn H5Pget_nfilters(plist_id: hid_t) -> c_int {
-        Ok(c_int::try_from(pipeline(plist_id)?.len()).unwrap_or(c_int::MAX))
+        counted(pipeline(plist_id)?.len())
     }
 
     /// Stores the properties of a creation list's filter at index `idx` and returns the filter's

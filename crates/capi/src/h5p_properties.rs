@@ -3,7 +3,7 @@
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::Arc;
 
-use crate::ctypes::{herr_t, hid_t, htri_t};
+use crate::ctypes::{counted, herr_t, hid_t, htri_t};
 use crate::error::{Because, Failure, Outcome, codes};
 use crate::h5p::{ListOrClass, find_class, list_or_class};
 use crate::plist::names;
@@ -296,7 +296,7 @@ export! {
             }
             next += 1;
         }
-        idx.put(c_int::try_from(next).unwrap_or(c_int::MAX));
+        idx.put(counted(next)?);
         Ok(result)
     }
 

@@ -3,7 +3,7 @@
 
 use std::ffi::{c_int, c_uint};
 
-use crate::ctypes::{herr_t, hid_t, hsize_t};
+use crate::ctypes::{counted, herr_t, hid_t, hsize_t};
 use crate::error::{Because, Failure, Outcome, codes};
 use crate::export;
 use crate::h5p_dataset_create::chunk_shape;
@@ -50,9 +50,9 @@ export! {
         if list.layout != LayoutChoice::Structured {
             return Err(Failure::bad_value("the chunks are not structured"));
         }
-        dim.fill(&list.structured.chunk, usize::try_from(max_ndims).unwrap_or(0))?;
+        dim.fill(&list.structured.chunk, counted(max_ndims.max(0))?)?;
         flag.put(list.structured.flags);
-        Ok(c_int::try_from(list.structured.chunk.len()).unwrap_or(c_int::MAX))
+        counted(list.structured.chunk.len())
     }
 
     /// Stores the number and the kinds of the sections of structured chunks. The heap section
@@ -68,7 +68,7 @@ export! {
             _ => &[0, 1, 2],
         };
         buf.fill(sections, sections.len())?;
-        num.put(c_int::try_from(sections.len()).unwrap_or(0));
+        num.put(counted(sections.len())?);
         Ok(0)
     }
 
@@ -88,7 +88,7 @@ export! {
     /// Stores in `n` the number of filters of the section `sec` of structured chunks.
     fn H5Pget_nfilters2(plist: hid_t, sec: c_int, n: Out<c_int>) -> herr_t {
         let count = section(&mut dataset_create(plist)?, sec)?.len();
-        n.require("result")?.put(c_int::try_from(count).unwrap_or(c_int::MAX));
+        n.require("result")?.put(counted(count)?);
         Ok(0)
     }
 

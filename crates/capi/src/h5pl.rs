@@ -2,7 +2,7 @@
 
 use std::ffi::c_uint;
 
-use crate::ctypes::herr_t;
+use crate::ctypes::{counted, herr_t};
 use crate::error::{Because, Failure, Outcome, codes};
 use crate::export;
 use crate::filter::plugin::PLUGINS;
@@ -72,7 +72,7 @@ export! {
 
     /// Stores in `num_paths` the number of plugin folders.
     fn H5PLsize(num_paths: Out<c_uint>) -> herr_t {
-        let count = c_uint::try_from(PLUGINS.lock().folders.len()).unwrap_or(c_uint::MAX);
+        let count: c_uint = counted(PLUGINS.lock().folders.len())?;
         num_paths.require("result")?.put(count);
         Ok(0)
     }

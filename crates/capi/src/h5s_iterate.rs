@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use crate::ctypes::{herr_t, hid_t, hsize_t};
+use crate::ctypes::{counted, herr_t, hid_t, hsize_t};
 use crate::error::{Because, Failure, Outcome, codes};
 use crate::export;
 use crate::id::{self, Entry};
@@ -91,7 +91,7 @@ export! {
         let iterator = find(iterator)?;
         let (sequences, elements) = (sequences.require("number")?, elements.require("number")?);
         let (offsets, lengths) = (offsets.require("offsets")?, lengths.require("lengths")?);
-        let limit = u64::try_from(max_elements).unwrap_or(u64::MAX);
+        let limit: u64 = counted(max_elements)?;
         // Saturates, because no selection contains so many bytes.
         let limit = limit.saturating_mul(iterator.element_size);
         let taken = take(&mut iterator.runs.lock(), max_sequences, limit);

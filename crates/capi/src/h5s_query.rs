@@ -6,7 +6,7 @@ use std::ffi::c_int;
 use hyperslab::dataspace::Dims;
 use hyperslab::{Hyperslab, RegularHyperslab, Selection};
 
-use crate::ctypes::{herr_t, hid_t, hsize_t, hssize_t, htri_t};
+use crate::ctypes::{counted, herr_t, hid_t, hsize_t, hssize_t, htri_t};
 use crate::error::{Failure, Outcome, codes};
 use crate::export;
 use crate::pointer::Out;
@@ -130,8 +130,7 @@ export! {
         match slab {
             Hyperslab::Regular(slab) => list_regular(slab, first, number, &mut store),
             Hyperslab::Irregular { blocks, .. } => {
-                let first = usize::try_from(first).unwrap_or(usize::MAX);
-                let number = usize::try_from(number).unwrap_or(usize::MAX);
+                let (first, number) = (counted(first)?, counted(number)?);
                 for block in blocks.iter().skip(first).take(number) {
                     store(&block.start, &block.end);
                 }
@@ -165,8 +164,8 @@ export! {
         let Selection::Points(points) = &space.selection else {
             return Err(Failure::bad_type("not a list of points"));
         };
-        let first = usize::try_from(first).unwrap_or(usize::MAX).min(points.len());
-        let number = usize::try_from(number).unwrap_or(usize::MAX).min(points.len() - first);
+        let first = counted::<usize, _>(first)?.min(points.len());
+        let number = counted::<usize, _>(number)?.min(points.len() - first);
         let wanted = points.coordinates.get(first * points.rank..(first + number) * points.rank);
         let wanted = wanted.unwrap_or_default();
         buffer.fill(wanted, wanted.len())?;

@@ -6,7 +6,7 @@ use hyperslab::dataspace::MAX_RANK;
 use hyperslab::datatype::{Array, VariableLength, VariableLengthKind};
 use hyperslab::{Datatype, DatatypeClass};
 
-use crate::ctypes::{herr_t, hid_t, hsize_t};
+use crate::ctypes::{counted, herr_t, hid_t, hsize_t};
 use crate::datatype::form::SEQUENCE_BYTES;
 use crate::datatype::{self, class};
 use crate::error::{Failure, Outcome};
@@ -59,12 +59,12 @@ export! {
     /// permutation of the dimensions.
     fn H5Tarray_create1(base: hid_t, rank: c_int, dims: In<hsize_t>, permutation: In<c_int>) -> hid_t {
         let _ = permutation;
-        array(base, usize::try_from(rank).unwrap_or(0), dims)
+        array(base, counted(rank)?, dims)
     }
 
     /// Creates an array datatype and returns its identifier.
     fn H5Tarray_create2(base: hid_t, rank: c_uint, dims: In<hsize_t>) -> hid_t {
-        array(base, usize::try_from(rank).unwrap_or(0), dims)
+        array(base, counted(rank)?, dims)
     }
 
     /// Returns the number of dimensions of an array datatype.

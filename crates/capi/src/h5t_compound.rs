@@ -5,7 +5,7 @@ use std::ffi::{c_char, c_int, c_uint};
 use hyperslab::datatype::{Compound, Member};
 use hyperslab::{Datatype, DatatypeClass};
 
-use crate::ctypes::{herr_t, hid_t};
+use crate::ctypes::{counted, herr_t, hid_t};
 use crate::datatype::{self, class, unsupported};
 use crate::error::{Because, Failure, Outcome, codes};
 use crate::pointer::Text;
@@ -144,7 +144,7 @@ export! {
             let names = names(datatype)?;
             let name = name.bytes("member name")?;
             let index = names.iter().position(|other| *other == name);
-            Ok(index.and_then(|index| c_int::try_from(index).ok()).unwrap_or(-1))
+            index.map_or(Ok(-1), counted)
         })
     }
 

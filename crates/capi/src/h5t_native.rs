@@ -116,7 +116,7 @@ fn value(bytes: &[u8], datatype: &Datatype, size: u32) -> Vec<u8> {
     let DatatypeClass::FixedPoint(fixed) = &datatype.class else { return bytes.to_vec() };
     let FixedPoint { order, signed, bit_offset, precision, .. } = *fixed;
     let bit = |index: u32| {
-        let (byte, shift) = (usize::try_from(index / 8).unwrap_or(usize::MAX), index % 8);
+        let (byte, shift) = ((index / 8) as usize, index % 8);
         let byte = match order {
             ByteOrder::LittleEndian => bytes.get(byte),
             ByteOrder::BigEndian => bytes.iter().rev().nth(byte),

@@ -10,7 +10,7 @@ use hyperslab::{
 
 use super::DatasetHandle;
 use crate::convert::{Rules, defaults};
-use crate::ctypes::{H5S_UNLIMITED, hid_t};
+use crate::ctypes::{H5S_UNLIMITED, counted, hid_t};
 use crate::datatype::{self, form};
 use crate::error::{Because, Failure, Outcome, codes};
 use crate::file::open::creation_order;
@@ -308,11 +308,8 @@ pub fn properties(handle: &DatasetHandle) -> Outcome<DatasetCreate> {
     let external = dataset.external_files();
     create.external = external
         .into_iter()
-        .map(|piece| {
-            let offset = i64::try_from(piece.offset).unwrap_or(i64::MAX); // The C type bounds offsets.
-            (piece.name, offset, piece.size.unwrap_or(H5S_UNLIMITED))
-        })
-        .collect();
+        .map(|piece| Ok((piece.name, counted(piece.offset)?, piece.size.unwrap_or(H5S_UNLIMITED))))
+        .collect::<Outcome<_>>()?;
     match dataset.layout() {
         Layout::Compact => create.layout = LayoutChoice::Compact,
         Layout::Chunked(chunking) => {

@@ -18,7 +18,7 @@ use super::{
     FileHandle, H5F_ACC_EXCL, H5F_ACC_RDWR, H5F_ACC_SWMR_READ, H5F_ACC_SWMR_WRITE, H5F_ACC_TRUNC, SharedFile,
     find_open, identity_of,
 };
-use crate::ctypes::HADDR_UNDEF;
+use crate::ctypes::{HADDR_UNDEF, counted};
 use crate::driver::user::UserFile;
 use crate::error::{Failure, Outcome, codes};
 use crate::plist::driver_choice::DriverChoice;
@@ -132,11 +132,11 @@ fn creation(access: &FileAccess, create: &FileCreate) -> Outcome<FileOptions> {
         _ => FileSpaceStrategy::FreeSpaceAndAggregators,
     };
     let indexes = create.shared_indexes.iter().map(|(types, min_size)| {
-        let types = u16::try_from(*types).unwrap_or(0) & SharedMessageIndexInfo::ALL; // Only known types.
-        SharedMessageIndexInfo { types, min_size: *min_size }
+        let types = counted(*types & c_uint::from(SharedMessageIndexInfo::ALL))?;
+        Ok(SharedMessageIndexInfo { types, min_size: *min_size })
     });
     let shared = SharedMessages {
-        indexes: indexes.collect(),
+        indexes: indexes.collect::<Outcome<_>>()?,
         max_list: small(create.shared_max_list)?,
         min_btree: small(create.shared_min_btree)?,
     };
@@ -186,13 +186,13 @@ const PAGE_STRATEGY: c_int = 1;
 
 /// Returns the size of a file's page buffer in bytes: a whole number of pages. Returns 0 if the
 /// file has no paged allocation.
-fn page_buffer(file: &File, wanted: usize) -> usize {
+fn page_buffer(file: &File, wanted: usize) -> Outcome<usize> {
     let space = file.info().file_space;
-    let page = usize::try_from(space.page_size).unwrap_or(usize::MAX); // A page is below 4 GiB.
+    let page: usize = counted(space.page_size)?;
     if space.strategy != FileSpaceStrategy::Page || wanted == 0 || page == 0 {
-        return 0;
+        return Ok(0);
     }
-    (wanted / page).max(1).saturating_mul(page) // Only reported.
+    Ok((wanted / page).max(1).saturating_mul(page)) // Only reported.
 }
 
 /// A request of the program to open an existing file or to create a file.
@@ -257,7 +257,7 @@ impl Request<'_> {
         let stamp = if on_disk && !self.writes() { stamp_of(self.path()) } else { None };
         let (file, user_driver, file_image) = self.open_new()?;
         self.access.image = None;
-        self.access.page_buffer.0 = page_buffer(&file, self.access.page_buffer.0);
+        self.access.page_buffer.0 = page_buffer(&file, self.access.page_buffer.0)?;
         let identity = match &self.access.driver {
             DriverChoice::Core { backing_store: false, .. } | DriverChoice::User(..) => None,
             _ => identity_of(self.path()),

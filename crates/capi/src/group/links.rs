@@ -4,7 +4,7 @@ use std::ffi::c_int;
 
 use hyperslab::{CreationOrder, Group, Link};
 
-use crate::ctypes::{Index, Order, hsize_t};
+use crate::ctypes::{Index, Order, counted, hsize_t};
 use crate::error::{Because, Failure, Outcome, codes};
 
 /// Converts the number of an iteration index (`H5_index_t`) to the index: by name or by creation
@@ -77,5 +77,5 @@ pub fn at(group: &Group, index: Index, order: Order, number: hsize_t) -> Outcome
 /// Returns the errors of reading the group.
 pub fn next_creation_order(group: &Group) -> Outcome<i64> {
     let next = group.next_link_order()?.unwrap_or(0); // As the C library reports for other groups.
-    Ok(i64::try_from(next).unwrap_or(i64::MAX)) // Only reported.
+    counted(next)
 }

@@ -6,8 +6,8 @@ use hyperslab::{Dataset, ObjectKind, Value};
 use hyperslab_exact::to_u64;
 
 use super::axis::{Axis, Ticks};
-use super::conventions::{self, Conventions};
 use super::casts::{float, whole};
+use super::conventions::{self, Conventions};
 use super::scale::Scale;
 use crate::selection::Taken;
 

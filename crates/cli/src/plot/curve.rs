@@ -5,10 +5,10 @@ use hyperslab_exact::to_usize;
 use plotters::prelude::*;
 
 use super::canvas::{Area, between, failed};
+use super::casts::{byte, float};
 use super::colours::Colour;
 use super::figure::Figure;
 use super::layout::Frame;
-use super::casts::{byte, float};
 use super::series::Curve;
 
 /// The largest size in bytes of an enlarged drawing of a curve. The function `smooth` averages the

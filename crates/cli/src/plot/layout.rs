@@ -1,7 +1,7 @@
 //! The positions of the frame, the labels and the colour bar in the picture of a plot.
 
-use super::figure::{Content, Figure};
 use super::casts::{float, pixel};
+use super::figure::{Content, Figure};
 use anyhow::Result;
 
 /// A rectangle in a plot's picture, in pixels. `right` and `bottom` are one beyond the last pixel.

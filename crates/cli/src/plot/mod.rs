@@ -4,6 +4,7 @@ mod axis;
 mod build;
 #[cfg(feature = "plots")]
 mod canvas;
+mod casts;
 mod colours;
 mod conventions;
 mod coordinates;
@@ -16,7 +17,6 @@ mod image;
 #[cfg(feature = "plots")]
 mod layout;
 mod line;
-mod casts;
 mod numbers;
 mod occupied;
 #[cfg(feature = "plots")]

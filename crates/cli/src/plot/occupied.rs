@@ -8,8 +8,8 @@ use anyhow::{Context as _, Result, bail};
 use hyperslab::{Dataset, Region, Selection};
 use hyperslab_exact::to_u64;
 
-use super::image::{Image, Span};
 use super::casts::float;
+use super::image::{Image, Span};
 use crate::selection::Taken;
 use crate::values::blocks::blocks;
 

@@ -9,12 +9,12 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::canvas::{Area, between, failed};
+use super::casts::{float, whole};
 use super::colours::{CURVES, NOTHING};
 use super::curve::{smooth, whole_curve};
 use super::figure::{Content, Figure};
 use super::fonts;
 use super::layout::{Frame, Layout};
-use super::casts::{float, whole};
 use super::series::Curve;
 
 const TITLE_PIXELS: u32 = 19;

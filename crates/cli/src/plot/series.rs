@@ -5,9 +5,9 @@ use hyperslab::{Dataset, File};
 use hyperslab_exact::to_u64;
 use serde_json::{Value as Json, json};
 
+use super::casts::{float, whole};
 use super::coordinates::Coordinates;
 use super::line::Line;
-use super::casts::{float, whole};
 use super::numbers::{self, Part};
 use super::scale::Scale;
 

@@ -6,9 +6,9 @@ use std::ops::RangeInclusive;
 use anstyle::{Ansi256Color, Color, RgbColor, Style};
 use hyperslab_exact::to_u64;
 
+use super::casts::{float, whole};
 use super::colours::{CURVES, Colour, ColourMap, NOTHING};
 use super::figure::{Content, Figure};
-use super::casts::{float, whole};
 use super::series::Curve;
 use crate::output::Screen;
 use crate::output::{DATASET, FAINT, VALUE, cut, styled, width};

@@ -5,10 +5,10 @@ use hyperslab::datatype::DatatypeClass;
 use hyperslab::{Dataset, File, Value};
 use hyperslab_exact::{to_u64, to_usize};
 
+use super::casts::{byte, whole};
 use super::colours::{Colour, NOTHING};
 use super::conventions::{Conventions, attribute, text};
 use super::image::{Image, Reduction, Span};
-use super::casts::{byte, whole};
 use super::numbers::Part;
 use crate::selection::Taken;
 

@@ -11,10 +11,10 @@ use arrow_schema::{DataType, SchemaRef};
 use hyperslab::{Dataset, Datatype, Region, Selection};
 use hyperslab_exact::{sum, to_u64};
 
+use super::Kind;
 use super::elements::{Elements, elements, joined, value_of};
 use super::types::{Element, of_fields, units};
 use super::values::{rows, values};
-use super::Kind;
 use crate::formats::csv;
 use crate::formats::new_object::NewObject;
 use crate::formats::nulls::{self, Nulls, mask_of, masked};
@@ -140,8 +140,7 @@ pub(super) fn import(
     is_group: bool,
     storage: &Storage<'_>,
 ) -> Result<()> {
-    let target =
-        if is_group { columns_of(table, new, storage)? } else { records_of(table, new, storage)? };
+    let target = if is_group { columns_of(table, new, storage)? } else { records_of(table, new, storage)? };
     let opened = table.opened()?;
     let mut start = 0_u64;
     for batch in opened.batches {

@@ -71,8 +71,8 @@ fn plane_bytes(size: usize, bytes: &[u8]) -> usize {
     (bytes.len() / size / GROUP_ELEMENTS).max(1)
 }
 
-/// Transposes squares of 8 × 8 bits. Each group of eight rows of `row` bytes has one square for each
-/// byte of a row: bit `j` of the byte in row `i` becomes bit `i` of the byte in row `j`.
+/// Transposes squares of 8 × 8 bits. Each group of eight rows of `row` bytes has one square for
+/// each byte of a row: bit `j` of the byte in row `i` becomes bit `i` of the byte in row `j`.
 fn transpose_squares(row: usize, rows: &mut [u8]) {
     for group in rows.chunks_exact_mut(row * GROUP_ELEMENTS) {
         for (distance, bits) in STAGES {

@@ -22,8 +22,8 @@ const THIS_FILE: &str = "crates/xtask/src/tidy/substitutes.rs";
 /// `try_from(…).unwrap_or*`, and of `unwrap_or_default()`. A crate without an entry has none. Lower
 /// these numbers, never raise them.
 const CEILINGS: &[(&str, [usize; 3])] = &[
-    // Many functions of C return counts as `int`, and empty texts for missing ones.
-    ("capi", [43, 35, 28]),
+    // Many functions of C return empty texts for missing ones.
+    ("capi", [43, 1, 27]),
     ("check", [36, 2, 5]),
     ("cli", [40, 0, 0]),
     ("cloud", [4, 0, 0]),

@@ -136,8 +136,8 @@ impl ChunkRecordContext {
         Ok(Self { params, rank, form })
     }
 
-    /// Decodes a chunk's record of a version 2 B-tree without the scaled coordinates. The record must
-    /// occupy all bytes.
+    /// Decodes a chunk's record of a version 2 B-tree without the scaled coordinates. The record
+    /// must occupy all bytes.
     ///
     /// # Errors
     /// Returns an error if the record has another length or contradicts the format.
