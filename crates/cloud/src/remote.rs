@@ -164,6 +164,20 @@ impl Remote {
         Ok(())
     }
 
+    /// Reads a range of the object, and returns its bytes in the pieces in which they came.
+    ///
+    /// # Errors
+    /// As [`get`](Self::get).
+    pub(crate) async fn get_all_pieces(&self, range: Range<u64>) -> Result<Vec<Bytes>> {
+        let mut pieces = Vec::new();
+        let receive = |_, piece| {
+            pieces.push(piece);
+            true
+        };
+        self.get_pieces(range, receive).await?;
+        Ok(pieces)
+    }
+
     /// Sends the request for a range, and verifies that the answer belongs to the same object.
     async fn ask(&self, range: Range<u64>) -> Result<GetResult> {
         let (outcome, status) = self.place.send(self.request(range), &self.counters).await;
