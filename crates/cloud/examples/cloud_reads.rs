@@ -9,8 +9,9 @@ use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 use hyperslab::{Error, File, ObjectKind, Result};
 use hyperslab_cloud::{AsyncFile, CloudOptions, Usage};
 
-/// The bytes of a block that asynchronous code reads at once.
-const BLOCK_BYTES: u64 = 64 << 20;
+/// The bytes of a block that asynchronous code reads at once. Blocks of at most 32 MiB use the same
+/// memory again: the allocators of most systems return larger ones to the system after each block.
+const BLOCK_BYTES: u64 = 16 << 20;
 
 /// The results of one step: its name, counts and seconds.
 type Step = (&'static str, Usage, f64);
