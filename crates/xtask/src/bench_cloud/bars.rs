@@ -56,9 +56,8 @@ pub(super) fn rows(costs: &Costs, reader: &Path, url: &str) -> Result<String> {
     Ok(table)
 }
 
-/// Returns the rows for the speed of reads of unfiltered data without a delay. The last rows are the
-/// speeds of one connection whose bytes are received and not used, and of the first access to new
-/// memory.
+/// Returns the rows for the speed of reads of unfiltered data without a delay. The last rows are
+/// the speeds of one connection whose bytes are not used, and of the first access to new memory.
 pub(super) fn speed(folder: &Path, reader: &Path) -> Result<String> {
     let server = Server::start()?;
     server.put("a.h5", std::fs::read(folder.join(PLAIN).with_extension("h5"))?);
