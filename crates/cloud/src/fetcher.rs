@@ -61,7 +61,7 @@ impl Fetcher {
         parallel: usize,
     ) -> Self {
         let mut held = Held::new(capacity);
-        held.insert(0, first, Keep::Lines, 0);
+        held.insert(0, vec![first.clone()], Keep::Lines, 0);
         Self {
             remote,
             runtime,
@@ -132,9 +132,13 @@ impl Fetcher {
         let Planned { range, wanted } = flight.request.clone();
         // The semaphore is never closed.
         let permit = self.permits.acquire().await;
-        let bytes = self.remote.get(range.clone()).await?;
+        let bytes = match keep {
+            // Small ranges that stay: the pieces of an answer may belong to larger buffers.
+            Keep::Lines => vec![self.remote.get(range.clone()).await?],
+            Keep::UntilRead | Keep::UntilReleased => self.remote.get_all_pieces(range.clone()).await?,
+        };
         drop(permit);
-        self.held().insert(range.start, &bytes, keep, wanted);
+        self.held().insert(range.start, bytes, keep, wanted);
         Ok(())
     }
 

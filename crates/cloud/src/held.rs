@@ -20,7 +20,9 @@ pub(crate) enum Keep {
 /// One contiguous part of the file in memory.
 #[derive(Debug)]
 struct Part {
-    bytes: Bytes,
+    /// The bytes in one or more pieces, with their offsets in the file. No piece is empty.
+    pieces: Vec<(u64, Bytes)>,
+    length: u64,
     /// The number of bytes still to be read; `None` if the part stays.
     left: Option<u64>,
     used: u64,
@@ -39,6 +41,25 @@ pub(crate) struct Held {
     pending: BTreeMap<u64, u64>,
     /// The bytes of pending requests.
     flying: u64,
+}
+
+impl Part {
+    /// Returns the bytes of a range in pieces. Bytes outside of the part are left out.
+    fn slices(&self, range: &Range<u64>) -> Option<Vec<Bytes>> {
+        slices(&self.pieces, range).map(|pieces| pieces.into_iter().map(|(_, bytes)| bytes).collect())
+    }
+}
+
+/// Returns the pieces of a range, with their offsets. `pieces` are contiguous and in order.
+fn slices(pieces: &[(u64, Bytes)], range: &Range<u64>) -> Option<Vec<(u64, Bytes)>> {
+    let first = pieces.partition_point(|(start, _)| *start <= range.start).max(1) - 1;
+    let inside = pieces.get(first..)?.iter().take_while(|(start, _)| *start < range.end);
+    let slice = |(start, bytes): &(u64, Bytes)| {
+        let from = usize::try_from(range.start.max(*start) - start).ok()?;
+        let to = usize::try_from((range.end - start).min(to_u64(bytes.len()))).ok()?;
+        (from < to).then(|| (range.start.max(*start), bytes.slice(from..to)))
+    };
+    Some(inside.filter_map(slice).collect())
 }
 
 impl Held {
@@ -84,7 +105,7 @@ impl Held {
     pub(crate) fn missing(&self, range: &Range<u64>) -> Vec<Range<u64>> {
         let covered = |at: u64| {
             let (start, part) = self.parts.range(..=at).next_back()?;
-            Some(start + to_u64(part.bytes.len())).filter(|end| *end > at)
+            Some(start + part.length).filter(|end| *end > at)
         };
         gaps(range, covered, |at| self.parts.range(at..).next().map(|(start, _)| *start))
     }
@@ -106,12 +127,11 @@ impl Held {
         let starts: Vec<u64> = self.parts.range(first..range.end).map(|(start, _)| *start).collect();
         let mut pieces = Vec::with_capacity(starts.len());
         for start in starts {
-            let bytes = &self.parts.get(&start)?.bytes;
-            let from = range.start.max(start) - start;
-            let to = (range.end - start).min(to_u64(bytes.len()));
-            if from < to {
-                pieces.push(bytes.slice(usize::try_from(from).ok()?..usize::try_from(to).ok()?));
-                self.touch(start, to - from);
+            let slices = self.parts.get(&start)?.slices(range)?;
+            let count: u64 = slices.iter().map(|slice| to_u64(slice.len())).sum();
+            if count > 0 {
+                pieces.extend(slices);
+                self.touch(start, count);
             }
         }
         Some(pieces)
@@ -138,22 +158,26 @@ impl Held {
     fn remove(&mut self, start: u64) {
         if let Some(part) = self.parts.remove(&start) {
             self.by_use.remove(&part.used);
-            self.total -= to_u64(part.bytes.len());
+            self.total -= part.length;
             if part.left.is_some() {
-                self.unread -= to_u64(part.bytes.len());
+                self.unread -= part.length;
             }
         }
     }
 
-    /// Adds fetched bytes. Bytes that are in memory already are not added again. `wanted` is the
-    /// number of bytes that will be read.
-    pub(crate) fn insert(&mut self, offset: u64, bytes: &Bytes, keep: Keep, wanted: u64) {
-        let range = offset..offset + to_u64(bytes.len());
-        for gap in self.missing(&range) {
-            let at = |position: u64| usize::try_from(position - offset).ok();
-            let (Some(start), Some(end)) = (at(gap.start), at(gap.end)) else { continue };
-            let part = bytes.slice(start..end);
-            let length = to_u64(part.len());
+    /// Adds fetched bytes, in one or more pieces. Bytes that are in memory already are not added
+    /// again. `wanted` is the number of bytes that will be read.
+    pub(crate) fn insert(&mut self, offset: u64, bytes: Vec<Bytes>, keep: Keep, wanted: u64) {
+        let mut end = offset;
+        let mut pieces = Vec::with_capacity(bytes.len());
+        for piece in bytes.into_iter().filter(|piece| !piece.is_empty()) {
+            let start = end;
+            end += to_u64(piece.len());
+            pieces.push((start, piece));
+        }
+        for gap in self.missing(&(offset..end)) {
+            let Some(pieces) = slices(&pieces, &gap) else { continue };
+            let length = gap.end - gap.start;
             self.clock += 1;
             self.by_use.insert(self.clock, gap.start);
             self.total += length;
@@ -165,7 +189,7 @@ impl Held {
             if left.is_some() {
                 self.unread += length;
             }
-            self.parts.insert(gap.start, Part { bytes: part, left, used: self.clock });
+            self.parts.insert(gap.start, Part { pieces, length, left, used: self.clock });
         }
         while self.total > self.capacity {
             let Some((_, oldest)) = self.by_use.first_key_value() else { break };
@@ -215,7 +239,7 @@ mod tests {
     fn held(parts: &[(u64, &'static [u8], Keep)]) -> Held {
         let mut held = Held::new(1000);
         for (offset, bytes, keep) in parts {
-            held.insert(*offset, &Bytes::from_static(bytes), *keep, bytes.len() as u64);
+            held.insert(*offset, vec![Bytes::from_static(bytes)], *keep, bytes.len() as u64);
         }
         held
     }
@@ -235,12 +259,24 @@ mod tests {
     }
 
     #[test]
+    fn bytes_in_several_pieces_are_one_part() {
+        let mut held = held(&[(12, b"xx", Keep::Lines)]);
+        let pieces = [&b"ab"[..], b"", b"cdef", b"g"].map(Bytes::from_static);
+        held.insert(10, pieces.to_vec(), Keep::UntilRead, 5);
+        assert_eq!((held.total, held.unread, held.parts.len()), (7, 5, 3));
+        assert_eq!(text(&mut held, 11..16).as_deref(), Some("bxxef"));
+        assert_eq!(text(&mut held, 16..17).as_deref(), Some("g"));
+        assert_eq!(text(&mut held, 10..11).as_deref(), Some("a"));
+        assert_eq!((held.total, held.unread), (2, 0));
+    }
+
+    #[test]
     fn raw_bytes_leave_when_they_were_read() {
         let mut held = held(&[(0, b"abcd", Keep::UntilRead), (4, b"efgh", Keep::Lines)]);
         assert!(text(&mut held, 0..3).is_some() && held.unread == 4);
         assert_eq!(text(&mut held, 3..6).as_deref(), Some("def"));
         assert_eq!((held.total, held.unread), (4, 0));
-        held.insert(20, &Bytes::from_static(b"raw"), Keep::UntilReleased, 0);
+        held.insert(20, vec![Bytes::from_static(b"raw")], Keep::UntilReleased, 0);
         assert!(text(&mut held, 20..23).is_some() && text(&mut held, 20..23).is_some());
         held.release(&[21..22, 4..6]);
         assert_eq!((held.total, held.unread), (4, 0));
@@ -249,10 +285,10 @@ mod tests {
     #[test]
     fn the_parts_that_were_not_used_for_long_leave_first() {
         let mut held = Held::new(8);
-        held.insert(0, &Bytes::from_static(b"aaaa"), Keep::Lines, 0);
-        held.insert(4, &Bytes::from_static(b"bbbb"), Keep::Lines, 0);
+        held.insert(0, vec![Bytes::from_static(b"aaaa")], Keep::Lines, 0);
+        held.insert(4, vec![Bytes::from_static(b"bbbb")], Keep::Lines, 0);
         assert!(held.take(&(0..1)).is_some());
-        held.insert(8, &Bytes::from_static(b"cc"), Keep::Lines, 0);
+        held.insert(8, vec![Bytes::from_static(b"cc")], Keep::Lines, 0);
         assert_eq!(held.missing(&(0..10)).as_slice(), std::slice::from_ref(&(4..8)));
         assert_eq!(held.total, 6);
     }

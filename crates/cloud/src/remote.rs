@@ -130,14 +130,14 @@ impl Remote {
     }
 
     /// Reads a range of the object, and calls `receive` with the offset and the bytes of each piece
-    /// as it comes. Stops if `receive` returns false.
+    /// as it comes. Waits for `receive` before the next piece, and stops if it returns false.
     ///
     /// # Errors
     /// As [`get`](Self::get). Some pieces may have been received then.
-    pub(crate) async fn get_pieces(
+    pub(crate) async fn get_pieces<F: Future<Output = bool> + Send>(
         &self,
         range: Range<u64>,
-        mut receive: impl FnMut(u64, Bytes) -> bool + Send,
+        mut receive: impl FnMut(u64, Bytes) -> F + Send,
     ) -> Result<()> {
         let result = self.ask(range.clone()).await?;
         let mut pieces = result.into_stream();
@@ -148,7 +148,7 @@ impl Remote {
                 if end > range.end {
                     return Err(wrong_length(self.name(), end - range.start, range.end - range.start));
                 }
-                if !receive(at, piece) {
+                if !receive(at, piece).await {
                     return Ok(());
                 }
                 at = end;
@@ -162,6 +162,20 @@ impl Remote {
         outcome.unwrap_or_else(|_| Err(self.place.late()))?;
         self.counters.answer(range.end - range.start);
         Ok(())
+    }
+
+    /// Reads a range of the object, and returns its bytes in the pieces in which they came.
+    ///
+    /// # Errors
+    /// As [`get`](Self::get).
+    pub(crate) async fn get_all_pieces(&self, range: Range<u64>) -> Result<Vec<Bytes>> {
+        let mut pieces = Vec::new();
+        let receive = |_, piece| {
+            pieces.push(piece);
+            std::future::ready(true)
+        };
+        self.get_pieces(range, receive).await?;
+        Ok(pieces)
     }
 
     /// Sends the request for a range, and verifies that the answer belongs to the same object.

@@ -8,6 +8,7 @@ use std::sync::mpsc::{self, Sender};
 use bytes::Bytes;
 use hyperslab::vfd::Result;
 use hyperslab_exact::to_usize;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinHandle;
 
 use crate::error::{invalid, io_error};
@@ -22,10 +23,14 @@ const REQUEST_BYTES: u64 = 2 << 20;
 /// The largest number of bytes that are requested and not copied yet.
 const MAX_FLYING_BYTES: u64 = 64 << 20;
 
+/// The largest number of bytes that are received and not copied yet. Further bytes stay with the
+/// system: few buffers are in use, which stay in the caches of the processor.
+const MAX_UNCOPIED_BYTES: u32 = 8 << 20;
+
 /// A message of the runtime thread.
 enum Message {
-    /// Bytes at an offset of the object.
-    Piece(u64, Bytes),
+    /// Bytes at an offset of the object, and their share of the uncopied bytes.
+    Piece(u64, Bytes, OwnedSemaphorePermit),
     /// The end of one request.
     Ended(Result<()>),
 }
@@ -50,26 +55,29 @@ pub(crate) fn read_into(fetcher: &Arc<Fetcher>, range: &Range<u64>, buffer: &mut
     fetcher.runtime.require_thread().map_err(|error| io_error(name, error))?;
     fetcher.remote.counters().round();
     let (send, receive) = mpsc::channel();
+    let uncopied = Arc::new(Semaphore::new(to_usize(MAX_UNCOPIED_BYTES.into()).map_err(|_| ended())?));
+    let start = |part| start(fetcher, part, send.clone(), Arc::clone(&uncopied));
     let mut rest = divide(range);
     let mut requests = Requests::default();
     let mut flying = 0_u64;
     for part in rest.by_ref().take(to_usize(MAX_FLYING_BYTES / REQUEST_BYTES).map_err(|_| ended())?) {
-        requests.0.push(start(fetcher, part, send.clone()));
+        requests.0.push(start(part));
         flying += 1;
     }
     while flying > 0 {
         match receive.recv().map_err(|_| ended())? {
-            Message::Piece(offset, bytes) => {
+            Message::Piece(offset, bytes, permit) => {
                 let at = usize::try_from(offset - range.start).ok();
                 let to = at.and_then(|at| buffer.get_mut(at..)?.get_mut(..bytes.len()));
                 let to = to.ok_or_else(|| invalid(name, "the answer has bytes outside of the range"))?;
                 to.copy_from_slice(&bytes);
+                drop((bytes, permit));
             }
             Message::Ended(outcome) => {
                 outcome?;
                 flying -= 1;
                 if let Some(part) = rest.next() {
-                    requests.0.push(start(fetcher, part, send.clone()));
+                    requests.0.push(start(part));
                     flying += 1;
                 }
             }
@@ -89,12 +97,26 @@ fn divide(range: &Range<u64>) -> impl Iterator<Item = Range<u64>> + use<> {
 }
 
 /// Starts the request for one range.
-fn start(fetcher: &Arc<Fetcher>, range: Range<u64>, send: Sender<Message>) -> JoinHandle<()> {
+fn start(
+    fetcher: &Arc<Fetcher>,
+    range: Range<u64>,
+    send: Sender<Message>,
+    uncopied: Arc<Semaphore>,
+) -> JoinHandle<()> {
     let running = Arc::clone(fetcher);
     fetcher.runtime.spawn(async move {
-        // The semaphore is never closed.
+        // The semaphores are never closed.
         let permit = running.permits.acquire().await;
-        let piece = |offset, bytes| send.send(Message::Piece(offset, bytes)).is_ok();
+        let piece = |offset, bytes: Bytes| {
+            let (send, uncopied) = (send.clone(), Arc::clone(&uncopied));
+            // A longer piece takes all.
+            let share = u32::try_from(bytes.len())
+                .map_or(MAX_UNCOPIED_BYTES, |length| length.min(MAX_UNCOPIED_BYTES));
+            async move {
+                let share = uncopied.acquire_many_owned(share).await;
+                share.is_ok_and(|share| send.send(Message::Piece(offset, bytes, share)).is_ok())
+            }
+        };
         let outcome = running.remote.get_pieces(range, piece).await;
         drop(permit);
         // The reader may have given up.

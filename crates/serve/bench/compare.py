@@ -3,9 +3,9 @@
     python compare.py HYPERSLAB FOLDER [ROUNDS]
 
 HYPERSLAB is an optimized build, FOLDER gets the files. The Python needs `h5grove[fastapi]` 4.0.0 and
-uvicorn; `wrk` sends the requests. h5grove runs with one worker, as its documentation shows it. The
-script prints a table in Markdown, and whether each bar is met. The servers take turns, and the table
-has the medians of the rounds.
+uvicorn; `wrk` sends the requests for small answers, and `client.py` those for large ones. h5grove runs
+with one worker, as its documentation shows it. The script prints a table in Markdown, and whether each
+bar is met. The servers take turns, and the table has the medians of the rounds.
 """
 
 import json
@@ -19,6 +19,8 @@ import sys
 import time
 import urllib.parse
 import urllib.request
+
+import client
 
 SECONDS = 2
 ROUNDS = 5
@@ -82,6 +84,11 @@ class Server:
     def url(self, endpoint, **parameters):
         return f"{self.address}/{endpoint}?{urllib.parse.urlencode(parameters)}"
 
+    def seconds(self):
+        """Returns the processor time of the server so far."""
+        fields = pathlib.Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(") ")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     def mebibytes(self, field):
         text = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
         return int(re.search(rf"{field}:\s*(\d+) kB", text)[1]) / 1024
@@ -96,6 +103,18 @@ def rate(url, clients, seconds):
     return float(re.search(r"Requests/sec:\s*([\d.]+)", text)[1])
 
 
+def measure(server, case):
+    """Returns the answers in a second, and the processor time of the server for one answer in ms."""
+    urls = [server.url(case.endpoint, **parameters) for parameters in case.requests]
+    before, start = server.seconds(), time.perf_counter()
+    if case.is_large:
+        answers = client.rate(urls, case.clients, SECONDS)
+    else:
+        answers = rate(urls[0], case.clients, SECONDS)
+    count = max(answers * (time.perf_counter() - start), 1)
+    return answers, (server.seconds() - before) * 1000 / count
+
+
 def own_server(program, folder, *options):
     ours = Server("hyperslab", [program, "serve", str(folder), "--no-token", *options], "/api")
     return ours.wait(ours.process.stdout.readline().strip())
@@ -108,14 +127,30 @@ def their_server(folder):
     return Server("h5grove", [sys.executable, "-c", APPLICATION, str(folder), str(port)]).wait(f"http://127.0.0.1:{port}")
 
 
+class Case:
+    """Requests of one kind, and the bar of the ratio of times."""
+
+    def __init__(self, name, endpoint, requests, clients=1, bar=None, is_large=False, options=()):
+        self.name = name if clients == 1 else f"{name}, {clients} clients"
+        self.endpoint, self.requests, self.clients, self.bar = endpoint, requests, clients, bar
+        self.is_large, self.options = is_large, options
+
+
+MANY = [{"file": "many.h5", "path": "/"}]
+SMALL = [{"file": "chunks.h5", "path": "/small"}]
+FRAMES = {"file": "chunks.h5", "path": "/frames", "format": "bin"}
+ONE = [{**FRAMES, "selection": "3"}]
+HALVES = [{**FRAMES, "selection": f"{frame},{rows}"} for frame in range(16) for rows in (":512", "512:")]
+
 CASES = [
-    # name, endpoint, parameters, clients, the bar of the ratio of times
-    ("`/meta` of 1000 children", "meta", {"file": "many.h5", "path": "/"}, 1, 0.1),
-    ("slice of 4 MiB in gzip chunks, `bin`", "data", {"file": "chunks.h5", "path": "/frames", "selection": "3", "format": "bin"}, 1, 0.5),
-    ("small dataset, JSON", "data", {"file": "chunks.h5", "path": "/small"}, 1, None),
-    (f"`/meta` of 1000 children, {CLIENTS} clients", "meta", {"file": "many.h5", "path": "/"}, CLIENTS, 0.125),
-    (f"slice of 4 MiB, {CLIENTS} clients", "data", {"file": "chunks.h5", "path": "/frames", "selection": "3", "format": "bin"}, CLIENTS, 0.125),
-    (f"small dataset, {CLIENTS} clients", "data", {"file": "chunks.h5", "path": "/small"}, CLIENTS, 0.125),
+    Case("`/meta` of 1000 children", "meta", MANY, bar=0.1),
+    Case("slice of 4 MiB in gzip chunks, `bin`", "data", ONE, bar=0.5, is_large=True),
+    Case("small dataset, JSON", "data", SMALL),
+    Case("`/meta` of 1000 children", "meta", MANY, CLIENTS, bar=0.125),
+    Case("slice of 4 MiB", "data", ONE, CLIENTS, bar=0.125, is_large=True),
+    Case("another slice of 2 MiB for each client", "data", HALVES, CLIENTS, bar=0.125, is_large=True),
+    Case("the same, `--cache 0`", "data", HALVES, CLIENTS, is_large=True, options=("--cache", "0")),
+    Case("small dataset", "data", SMALL, CLIENTS, bar=0.125),
 ]
 
 
@@ -134,24 +169,32 @@ def memory(server, path):
 def speed(program, folder, rounds):
     """Prints the table of the rates. Returns the names of the missed bars."""
     missed = []
-    ours, theirs = own_server(program, folder), their_server(folder)
-    try:
-        print("| requests in a second | hyperslab | h5grove | time, h5grove = 1 | bar |\n|---|---|---|---|---|")
-        for name, endpoint, parameters, clients, bar in CASES:
-            urls = [server.url(endpoint, **parameters) for server in (ours, theirs)]
-            bodies = [urllib.request.urlopen(url).read() for url in urls]
-            assert bodies[0] == bodies[1] or json.loads(bodies[0]) == json.loads(bodies[1]), f"{name}: the answers differ"
-            rates = [[rate(url, clients, SECONDS) for url in urls] for _ in range(rounds)]
-            one, two = (statistics.median(column) for column in zip(*rates))
-            ratio = statistics.median(theirs / ours for ours, theirs in rates)
-            print(f"| {name} | {one:.0f} | {two:.0f} | {ratio:.3f} | {bar or ''} |", flush=True)
-            if bar and ratio > bar:
-                missed.append(name)
-    finally:
-        for server in (ours, theirs):
-            server.process.terminate()
-            server.process.wait()
+    print("| | answers in a second, hyperslab | h5grove | time, h5grove = 1 | bar | ms of the server for one answer, hyperslab | h5grove |")
+    print("|---|---|---|---|---|---|---|")
+    for case in CASES:
+        ours, theirs = own_server(program, folder, *case.options), their_server(folder)
+        try:
+            for parameters in case.requests:
+                urls = [server.url(case.endpoint, **parameters) for server in (ours, theirs)]
+                bodies = [urllib.request.urlopen(url).read() for url in urls]
+                same = bodies[0] == bodies[1] or json.loads(bodies[0]) == json.loads(bodies[1])
+                assert same, f"{case.name}: the answers differ"
+            rounds_of = [[measure(server, case) for server in (ours, theirs)] for _ in range(rounds)]
+        finally:
+            stop(ours, theirs)
+        (one, own_ms), (two, their_ms) = ([statistics.median(column) for column in zip(*server)] for server in zip(*rounds_of))
+        ratio = statistics.median(theirs[0] / ours[0] for ours, theirs in rounds_of)
+        row = [case.name, f"{one:.0f}", f"{two:.0f}", f"{ratio:.3f}", f"{case.bar or ''}", f"{own_ms:.2f}", f"{their_ms:.2f}"]
+        print(f"| {' | '.join(row)} |", flush=True)
+        if case.bar and ratio > case.bar:
+            missed.append(case.name)
     return missed
+
+
+def stop(*servers):
+    for server in servers:
+        server.process.terminate()
+        server.process.wait()
 
 
 def growth(program, folder):
@@ -163,9 +206,7 @@ def growth(program, folder):
         try:
             one, two = memory(ours, path), memory(theirs, path)
         finally:
-            for server in (ours, theirs):
-                server.process.terminate()
-                server.process.wait()
+            stop(ours, theirs)
         what = "contiguous" if path == "/large" else f"in gzip chunks (`--cache {CACHE}MiB`)"
         print(f"| slice of {SLICE >> 20} MiB of a dataset of 10 GiB, {what} | {one:.0f} MiB | {two:.0f} MiB | {bar} MiB |")
         if one > bar:

@@ -4,7 +4,7 @@
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use hyperslab::{File, FileOptions, Limits};
 use hyperslab_serve::grove::AnswerLimits;
@@ -276,6 +276,39 @@ fn files_are_read_by_ranges() {
     file.close().unwrap();
     assert_eq!(part(&[("Range", "bytes=0-7"), ("If-Match", &tag)]).status, 412);
     assert!(server.get("/api/meta?file=a.h5").text().contains("more"));
+}
+
+#[test]
+fn equal_requests_have_the_answer_of_the_present_file() {
+    let folder = folder();
+    let path = folder.path().join("a.h5");
+    let server = Running::open(folder.path());
+    let write = |values: [i32; 3], seconds: u64| {
+        let file = FileOptions::new().create(&path).unwrap();
+        file.new_dataset("data").write(&values).unwrap();
+        file.close().unwrap();
+        let changed = std::fs::File::options().write(true).open(&path).unwrap();
+        changed.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)).unwrap();
+    };
+    let data = "/api/data?file=a.h5&path=data";
+    let missing = "/api/data?file=a.h5&path=more";
+    for (number, values) in [(1_u64, [4, 5, 6]), (2, [7, 8, 9])] {
+        write(values, 1_000_000_000 + number);
+        let [one, two, three] = values;
+        for _ in 0..3 {
+            assert_eq!(server.get(data).text(), format!("[{one},{two},{three}]"));
+            assert_eq!(server.get(&format!("{data}&selection=1")).text(), two.to_string());
+            let bytes = server.get(&format!("{data}&format=bin"));
+            assert_eq!(bytes.body, values.map(i32::to_le_bytes).concat());
+            assert_eq!(bytes.header("content-type"), Some("application/octet-stream"));
+            let head = server.send("HEAD", &format!("{data}&format=bin"), &[]);
+            assert_eq!((head.header("content-length"), head.body.len()), (Some("12"), 0));
+            assert_eq!(server.get("/api/stats?file=a.h5&path=data").status, 200);
+            assert_eq!((server.get(missing).status, server.get("/api/none?file=a.h5").status), (404, 404));
+        }
+    }
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!(server.get(data).status, 404);
 }
 
 #[cfg(unix)]

@@ -29,8 +29,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         println!("skipped: the comparison of the page needs Node.js and npm");
         return Ok(());
     }
-    // The exact versions of the lock file, and no scripts of packages.
-    shell::run(&mut shell::command("npm", &["ci", "--prefix", SOURCES, "--no-audit", "--no-fund"]))?;
+    install()?;
     shell::run(&mut shell::command("npm", &["test", "--prefix", SOURCES]))?;
     let target = workspace::root().join(BUILT);
     if target.exists() {
@@ -40,6 +39,12 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     shell::run(&mut shell::command("node", &["viewer/build.mjs", target_name]))?;
     let page = workspace::root().join(PAGE);
     if update { replace(&page, &target) } else { compare(&page, &target) }
+}
+
+/// Installs the packages of the page and of its tests: the exact versions of the lock file, and no
+/// scripts of packages.
+pub(crate) fn install() -> Result<()> {
+    shell::run(&mut shell::command("npm", &["ci", "--prefix", SOURCES, "--no-audit", "--no-fund"]))
 }
 
 /// Returns the sorted names of the files in a folder, without those that `cargo xtask wasm` makes.

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::fs::Metadata;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use hyperslab::vfd::{Access, PathSideFile, Sec2};
@@ -42,15 +42,35 @@ pub struct Disk {
     options: OpenOptions,
     /// If true, files are opened for each request, as a reader beside a SWMR writer.
     follow: bool,
-    open: Mutex<HashMap<PathBuf, Held>>,
+    open: Mutex<Open>,
     /// Files that the program opened, by their names.
     opened: Vec<(String, File)>,
+    /// The bytes of memory for decoded chunks of one file.
+    share: u64,
+}
+
+/// The files that stay open between requests.
+#[derive(Debug, Default)]
+struct Open {
+    files: HashMap<PathBuf, Held>,
+    /// The number of files that have been opened.
+    count: u64,
+}
+
+/// The state of a file in which all equal requests have equal answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Version {
+    /// A file that stays open between requests, by its number.
+    Held(u64),
+    /// A file that the program opened, by its place among these.
+    Opened(usize),
 }
 
 /// A file that stays open between requests.
 #[derive(Debug)]
 struct Held {
     file: File,
+    number: u64,
     state: State,
     opened: Instant,
     used: Instant,
@@ -70,16 +90,18 @@ impl State {
 }
 
 impl Disk {
-    /// Creates the library of files and folders. `cache_bytes` bounds the decoded chunks in memory.
+    /// Creates the library of files and folders. `cache_bytes` bounds the decoded chunks and the
+    /// recent answers in memory.
     ///
     /// # Errors
     /// Returns an error if a path does not exist.
     pub fn new(paths: &[PathBuf], limits: Limits, cache_bytes: u64, follow: bool) -> std::io::Result<Self> {
-        let share = cache_bytes / hyperslab_exact::to_u64(MAX_OPEN);
+        // One share for each open file, and one for answers.
+        let share = cache_bytes / (hyperslab_exact::to_u64(MAX_OPEN) + 1);
         let options = OpenOptions::new().limits(limits).locking(FileLocking::Off).swmr_read(follow);
         let options = options.chunk_cache(share).cache_whole_chunks(true);
         let roots = Arc::new(Roots::new(paths)?);
-        Ok(Self { roots, options, follow, open: Mutex::default(), opened: Vec::new() })
+        Ok(Self { roots, options, follow, open: Mutex::default(), opened: Vec::new(), share })
     }
 
     /// Adds an open file, such as a remote one. It is not opened again if it changes, and its bytes
@@ -88,6 +110,11 @@ impl Disk {
     pub fn with_file(mut self, name: impl Into<String>, file: File) -> Self {
         self.opened.push((name.into(), file));
         self
+    }
+
+    /// Returns the bytes of memory for recent answers.
+    pub(crate) fn share(&self) -> u64 {
+        self.share
     }
 
     /// Returns the name of the only file, if the library is one file.
@@ -137,27 +164,57 @@ impl Disk {
         Failure { message: self.roots.without_paths(&failure.message), ..failure }
     }
 
-    fn held(&self, path: &Path, state: State) -> Option<File> {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let held = open.get_mut(path)?;
+    fn open_files(&self) -> MutexGuard<'_, Open> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn held(&self, path: &Path, state: State) -> Option<(File, Version)> {
+        let files = &mut self.open_files().files;
+        let held = files.get_mut(path)?;
         if held.state != state || held.opened.elapsed() > MAX_AGE {
-            open.remove(path);
+            files.remove(path);
             return None;
         }
         held.used = Instant::now();
-        Some(held.file.clone())
+        Some((held.file.clone(), Version::Held(held.number)))
     }
 
-    fn hold(&self, path: PathBuf, file: File, state: State) {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        if open.len() >= MAX_OPEN && !open.contains_key(&path) {
-            let oldest = open.iter().min_by_key(|(_, held)| held.used).map(|(path, _)| path.clone());
+    fn hold(&self, path: PathBuf, file: File, state: State) -> Version {
+        let mut open = self.open_files();
+        if open.files.len() >= MAX_OPEN && !open.files.contains_key(&path) {
+            let oldest = open.files.iter().min_by_key(|(_, held)| held.used).map(|(path, _)| path.clone());
             if let Some(oldest) = oldest {
-                open.remove(&oldest);
+                open.files.remove(&oldest);
             }
         }
         let now = Instant::now();
-        open.insert(path, Held { file, state, opened: now, used: now });
+        open.count += 1;
+        let number = open.count;
+        open.files.insert(path, Held { file, number, state, opened: now, used: now });
+        Version::Held(number)
+    }
+
+    /// Opens the file that a request names. Returns its version, if equal requests for this version
+    /// have equal answers.
+    pub(crate) fn open_version(&self, name: Option<&str>) -> Result<(File, Option<Version>), Failure> {
+        let name = name.or_else(|| self.only_file());
+        let name = name.ok_or_else(|| Failure::refused("the parameter `file` is missing"))?;
+        if let Some(place) = self.opened.iter().position(|(own, _)| own == name)
+            && let Some((_, file)) = self.opened.get(place)
+        {
+            return Ok((file.clone(), Some(Version::Opened(place))));
+        }
+        let path = self.find(name)?;
+        if self.follow {
+            return Ok((self.open_path(&path)?, None));
+        }
+        let state = State::of(&path.metadata().map_err(|error| io_failure(&error))?);
+        if let Some((file, version)) = self.held(&path, state) {
+            return Ok((file, Some(version)));
+        }
+        let file = self.open_path(&path)?;
+        let version = self.hold(path, file.clone(), state);
+        Ok((file, Some(version)))
     }
 
     fn entry(&self, folder: &str, path: &Path) -> Option<Entry> {
@@ -180,22 +237,7 @@ impl Disk {
 
 impl Library for Disk {
     fn open(&self, name: Option<&str>) -> Result<File, Failure> {
-        let name = name.or_else(|| self.only_file());
-        let name = name.ok_or_else(|| Failure::refused("the parameter `file` is missing"))?;
-        if let Some((_, file)) = self.opened.iter().find(|(own, _)| own == name) {
-            return Ok(file.clone());
-        }
-        let path = self.find(name)?;
-        if self.follow {
-            return self.open_path(&path);
-        }
-        let state = State::of(&path.metadata().map_err(|error| io_failure(&error))?);
-        if let Some(file) = self.held(&path, state) {
-            return Ok(file);
-        }
-        let file = self.open_path(&path)?;
-        self.hold(path, file.clone(), state);
-        Ok(file)
+        self.open_version(name).map(|(file, _)| file)
     }
 
     fn list(&self, folder: &str) -> Result<Vec<Entry>, Failure> {

@@ -78,6 +78,29 @@ pub fn answer(library: &dyn Library, path: &str, query: &str, limits: &AnswerLim
     respond(library, path, query, limits).unwrap_or_else(Answer::from)
 }
 
+/// The function that answers the requests of one path.
+type Endpoint = fn(&Asked<'_>) -> Result<Answer, Failure>;
+
+/// Returns the function that answers requests of a path about a file.
+fn endpoint(path: &str) -> Option<Endpoint> {
+    Some(match path {
+        "/attr" => attr::answer,
+        "/data" => data::answer,
+        "/meta" => meta::answer,
+        "/paths" => paths::answer,
+        "/stats" => stats::answer,
+        _ => return None,
+    })
+}
+
+/// Returns the name of the file that a request is about, as [`Library::open`] takes it. Returns
+/// `None` if the request is about no file, or has no valid query.
+#[cfg(feature = "server")]
+pub(crate) fn file_of(path: &str, query: &str) -> Option<Option<String>> {
+    endpoint(path)?;
+    Some(Query::parse(query).ok()?.get("file").map(str::to_owned))
+}
+
 fn respond(library: &dyn Library, path: &str, query: &str, limits: &AnswerLimits) -> Result<Answer, Failure> {
     if matches!(path, "" | "/") {
         return Ok(Answer::bytes("text/plain; charset=utf-8", b"ok".to_vec()));
@@ -87,14 +110,7 @@ fn respond(library: &dyn Library, path: &str, query: &str, limits: &AnswerLimits
         let entries = library.list(query.get("folder").unwrap_or(""))?;
         return Ok(Answer::json(&Value::Array(entries.iter().map(Entry::json).collect())));
     }
-    let endpoint: fn(&Asked<'_>) -> Result<Answer, Failure> = match path {
-        "/attr" => attr::answer,
-        "/data" => data::answer,
-        "/meta" => meta::answer,
-        "/paths" => paths::answer,
-        "/stats" => stats::answer,
-        _ => return Err(Failure::not_found("no such page")),
-    };
+    let endpoint = endpoint(path).ok_or_else(|| Failure::not_found("no such page"))?;
     let file = library.open(query.get("file"))?;
     endpoint(&Asked { query: &query, file, limits })
 }

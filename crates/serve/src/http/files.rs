@@ -30,8 +30,8 @@ fn read(disk: &Disk, name: &str, headers: &HeaderMap) -> Result<Reply, Failure> 
     own.extend(HeaderValue::from_str(&tag).map(|tag| (header::ETAG, tag)));
     let text = |name| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
     let reply = |status: u16, length: Option<u64>, body, headers| Reply {
-        answer: Answer { status, content_type: CONTENT_TYPE, disposition: None, length, body },
         headers,
+        ..Reply::from(Answer { status, content_type: CONTENT_TYPE, disposition: None, length, body })
     };
     let empty = || Body::Bytes(Vec::new());
     if text(header::IF_MATCH).is_some_and(|wanted| !matches(wanted, &tag)) {

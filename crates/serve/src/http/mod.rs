@@ -4,6 +4,7 @@ mod files;
 mod guard;
 mod hosts;
 mod page;
+mod recent;
 mod reply;
 mod token;
 
@@ -23,11 +24,15 @@ use hyper_util::service::TowerToHyperService;
 use tokio::sync::Semaphore;
 use tower_http::compression::CompressionLayer;
 
+use hyperslab::File;
+
 pub use token::Token;
 
 use crate::Disk;
-use crate::grove::{self, AnswerLimits, Failure};
+use crate::grove::{self, Answer, AnswerLimits, Entry, Failure, Library};
 use hosts::Hosts;
+use recent::{Key, Recent, Whole};
+use reply::{Body, Reply};
 
 /// The largest number of bytes of the request line and headers.
 const HEADER_BYTES: usize = 16 << 10;
@@ -92,6 +97,7 @@ pub struct Server {
 struct Shared {
     options: ServerOptions,
     disk: Disk,
+    recent: Recent,
     hosts: Hosts,
     /// The name of the cookie with the token. Cookies do not depend on the port, so the name does.
     cookie: String,
@@ -117,6 +123,7 @@ impl Server {
             policy: policy.map_err(io::Error::other)?,
             requests: Arc::new(Semaphore::new(options.requests.max(1))),
             once: Mutex::new(None),
+            recent: Recent::new(disk.share()),
             options,
             disk,
         };
@@ -229,6 +236,44 @@ impl Shared {
         let mut once = self.once.lock().unwrap_or_else(PoisonError::into_inner);
         once.take_if(|token| token.is(text)).is_some()
     }
+
+    /// Answers a request of h5grove's protocol. A whole answer is kept for equal requests, as long
+    /// as the file does not change.
+    fn answer(&self, path: &str, query: &str) -> Reply {
+        let limits = &self.options.limits;
+        let Some(name) = grove::file_of(path, query) else {
+            return grove::answer(&self.disk, path, query, limits).into();
+        };
+        let (file, version) = match self.disk.open_version(name.as_deref()) {
+            Ok(opened) => opened,
+            Err(failure) => return Answer::from(failure).into(),
+        };
+        let make = || Reply::from(grove::answer(&Opened(file), path, query, limits));
+        let Some(version) = version else { return make() };
+        let making = match self.recent.get(Key { version, request: format!("{path}?{query}") }) {
+            Ok(answer) => return answer.into(),
+            Err(making) => making,
+        };
+        let reply = make();
+        if let (200, Body::Whole(body)) = (reply.head.status, &reply.body) {
+            making.keep(&Whole { head: reply.head.clone(), body: body.clone() });
+        }
+        reply
+    }
+}
+
+/// The file that a request names, which is open.
+#[derive(Debug)]
+struct Opened(File);
+
+impl Library for Opened {
+    fn open(&self, _: Option<&str>) -> Result<File, Failure> {
+        Ok(self.0.clone())
+    }
+
+    fn list(&self, _: &str) -> Result<Vec<Entry>, Failure> {
+        Err(Failure::internal("a file has no listing"))
+    }
 }
 
 fn router(shared: &Arc<Shared>) -> Router {
@@ -278,7 +323,7 @@ async fn index(headers: HeaderMap) -> Response {
 async fn api(State(shared): State<Arc<Shared>>, uri: Uri) -> Response {
     reply::work(shared, move |shared| {
         let path = uri.path().strip_prefix("/api").unwrap_or(uri.path());
-        grove::answer(&shared.disk, path, uri.query().unwrap_or(""), &shared.options.limits).into()
+        shared.answer(path, uri.query().unwrap_or(""))
     })
     .await
 }

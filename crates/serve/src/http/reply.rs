@@ -3,28 +3,56 @@
 use std::io;
 use std::sync::Arc;
 
-use axum::body::Body;
 use axum::http::header::{self, HeaderValue};
 use axum::http::{HeaderName, StatusCode};
 use axum::response::{IntoResponse as _, Response};
+use bytes::Bytes;
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 use tokio::time::timeout;
 
 use super::Shared;
+use super::recent::Whole;
 use crate::grove::{self, Answer, Failure, Pieces};
 
 /// The number of pieces that are ready before the client has taken the previous ones.
 const PIECES_AHEAD: usize = 1;
 
+/// The status and the headers of an answer.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Head {
+    pub(super) status: u16,
+    pub(super) content_type: &'static str,
+    pub(super) disposition: Option<&'static str>,
+    pub(super) length: Option<u64>,
+}
+
+/// The body of a reply. Several replies may share its bytes.
+pub(super) enum Body {
+    Whole(Bytes),
+    Pieces(Pieces),
+}
+
 /// An answer with further headers.
 pub(super) struct Reply {
-    pub(super) answer: Answer,
+    pub(super) head: Head,
+    pub(super) body: Body,
     pub(super) headers: Vec<(HeaderName, HeaderValue)>,
 }
 
 impl From<Answer> for Reply {
     fn from(answer: Answer) -> Self {
-        Self { answer, headers: Vec::new() }
+        let Answer { status, content_type, disposition, length, body } = answer;
+        let body = match body {
+            grove::Body::Bytes(bytes) => Body::Whole(bytes.into()),
+            grove::Body::Pieces(pieces) => Body::Pieces(pieces),
+        };
+        Self { head: Head { status, content_type, disposition, length }, body, headers: Vec::new() }
+    }
+}
+
+impl From<Whole> for Reply {
+    fn from(answer: Whole) -> Self {
+        Self { head: answer.head, body: Body::Whole(answer.body), headers: Vec::new() }
     }
 }
 
@@ -73,19 +101,13 @@ fn produce(
     head: oneshot::Sender<Reply>,
     send: &mpsc::Sender<Piece>,
 ) {
-    let mut reply = make(shared);
-    let pieces = match std::mem::replace(&mut reply.answer.body, grove::Body::Bytes(Vec::new())) {
-        bytes @ grove::Body::Bytes(_) => {
-            reply.answer.body = bytes;
-            None
-        }
-        grove::Body::Pieces(pieces) => {
-            reply.answer.body = grove::Body::Pieces(Box::new(std::iter::empty()));
-            Some(pieces)
-        }
+    let Reply { head: start, body, headers } = make(shared);
+    let (body, pieces) = match body {
+        whole @ Body::Whole(_) => (whole, None),
+        Body::Pieces(pieces) => (Body::Pieces(Box::new(std::iter::empty())), Some(pieces)),
     };
     // Without a receiver, the client is gone.
-    if head.send(reply).is_ok()
+    if head.send(Reply { head: start, body, headers }).is_ok()
         && let Some(pieces) = pieces
     {
         send_pieces(shared, pieces, send);
@@ -114,7 +136,7 @@ fn send_pieces(shared: &Shared, pieces: Pieces, send: &mpsc::Sender<Piece>) {
 /// that the client does not take a part for the whole.
 async fn next_part(
     receive: Option<mpsc::Receiver<Piece>>,
-) -> Option<(io::Result<bytes::Bytes>, Option<mpsc::Receiver<Piece>>)> {
+) -> Option<(io::Result<Bytes>, Option<mpsc::Receiver<Piece>>)> {
     let mut receive = receive?;
     match receive.recv().await {
         Some(Ok(Part::Bytes(bytes))) => Some((Ok(bytes.into()), Some(receive))),
@@ -126,24 +148,24 @@ async fn next_part(
 
 /// Returns the response of a reply, whose pieces come from `pieces`.
 fn respond(reply: Reply, pieces: Option<mpsc::Receiver<Piece>>) -> Response {
-    let answer = reply.answer;
-    let status = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    let body = match (answer.body, pieces) {
-        (grove::Body::Bytes(bytes), _) => Body::from(bytes),
-        (grove::Body::Pieces(_), Some(receive)) => {
-            Body::from_stream(futures_util::stream::unfold(Some(receive), next_part))
+    let Reply { head, body, headers: further } = reply;
+    let status = StatusCode::from_u16(head.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let body = match (body, pieces) {
+        (Body::Whole(bytes), _) => axum::body::Body::from(bytes),
+        (Body::Pieces(_), Some(receive)) => {
+            axum::body::Body::from_stream(futures_util::stream::unfold(Some(receive), next_part))
         }
-        (grove::Body::Pieces(_), None) => Body::empty(),
+        (Body::Pieces(_), None) => axum::body::Body::empty(),
     };
     let mut response = (status, body).into_response();
     let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(answer.content_type));
-    if let Some(disposition) = answer.disposition {
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(head.content_type));
+    if let Some(disposition) = head.disposition {
         headers.insert(header::CONTENT_DISPOSITION, HeaderValue::from_static(disposition));
     }
-    if let Some(length) = answer.length {
+    if let Some(length) = head.length {
         headers.insert(header::CONTENT_LENGTH, HeaderValue::from(length));
     }
-    headers.extend(reply.headers);
+    headers.extend(further);
     response
 }

@@ -42,9 +42,9 @@ struct Cost {
 type Costs = BTreeMap<String, [Option<Cost>; 3]>;
 
 /// Runs the benchmark. With `--update`, writes its table to the page of the book. With `--speed`,
-/// measures only the speed of reads of unfiltered data. With `--debug`,
-/// the build of hyperslab is not optimized: the requests are the same, the times are not. With
-/// `--binary`, another program reads the files, in place of a new build.
+/// measures and writes only the speed of reads of unfiltered data. With `--debug`, the build of
+/// hyperslab is not optimized: the requests are the same, the times are not. With `--binary`,
+/// another program reads the files, in place of a new build.
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let (mut update, mut speed, mut debug, mut binary, mut delays) = (false, false, false, None, Vec::new());
     let mut words = args.iter();
@@ -55,7 +55,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
             ("--debug", _) => debug = true,
             ("--binary", _) => binary = Some(PathBuf::from(words.next().context("--binary PROGRAM")?)),
             (_, Ok(delay)) => delays.push(delay),
-            _ => bail!("cargo xtask bench-cloud [DELAY…] [--debug | --binary PROGRAM] [--update | --speed]"),
+            _ => bail!("cargo xtask bench-cloud [DELAY…] [--debug | --binary PROGRAM] [--update] [--speed]"),
         }
     }
     if delays.is_empty() {
@@ -73,8 +73,9 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         None => build(debug)?,
     };
     if speed {
-        println!("{}", bars::speed(&folder, &reader)?);
-        return Ok(());
+        let rows = bars::speed(&folder, &reader)?;
+        println!("{rows}");
+        return if update { change_page(|table| bars::with_speed(table, &rows)) } else { Ok(()) };
     }
     let (mut table, mut bars) = (String::new(), String::new());
     for delay in delays {
@@ -95,12 +96,19 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     }
     println!("{table}");
     if update {
-        let path = workspace::root().join(PAGE);
-        let page = std::fs::read_to_string(&path).context(PAGE)?;
-        let (before, rest) = page.split_once(START).context("no start marker")?;
-        let (_, after) = rest.split_once(END).context("no end marker")?;
-        std::fs::write(&path, format!("{before}{START}\n{}\n\n{END}{after}", table.trim()))?;
+        change_page(|_| Ok(table.clone()))?;
     }
+    Ok(())
+}
+
+/// Changes the table in the page of the book.
+fn change_page(change: impl FnOnce(&str) -> Result<String>) -> Result<()> {
+    let path = workspace::root().join(PAGE);
+    let page = std::fs::read_to_string(&path).context(PAGE)?;
+    let (before, rest) = page.split_once(START).context("no start marker")?;
+    let (table, after) = rest.split_once(END).context("no end marker")?;
+    let table = change(table)?;
+    std::fs::write(&path, format!("{before}{START}\n{}\n\n{END}{after}", table.trim()))?;
     Ok(())
 }
 

@@ -10,7 +10,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail, ensure};
 use hyperslab_testkit::workspace;
 
-use crate::page::PAGE;
+use crate::page::{self, PAGE};
 use crate::shell;
 
 const TARGET: &str = "wasm32-unknown-unknown";
@@ -96,5 +96,6 @@ fn test(module: &Path) -> Result<()> {
         println!("skipped: the tests of the module need Node.js and npm");
         return Ok(());
     }
+    page::install()?;
     shell::run(shell::command("npm", &["test", "--prefix", "viewer"]).env("HYPERSLAB_WASM", module))
 }
