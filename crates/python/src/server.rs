@@ -7,7 +7,7 @@ use hyperslab_serve::{Disk, Server, ServerOptions, Token};
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 
-/// The memory for decoded chunks.
+/// The memory for decoded chunks and recent answers.
 const CACHE_BYTES: u64 = 256 << 20;
 
 /// Starts a server for one file on a thread of its own, which ends with the process. Returns the

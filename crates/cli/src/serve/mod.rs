@@ -75,7 +75,7 @@ struct ServerArguments {
     /// Largest size of the elements in one answer
     #[arg(long, value_name = "BYTES", default_value = "256MiB", value_parser = crate::find::size)]
     max_response: u64,
-    /// Memory for decoded chunks
+    /// Memory for decoded chunks and recent answers
     #[arg(long, value_name = "BYTES", default_value = "1GiB", value_parser = crate::find::size)]
     cache: u64,
     /// Largest number of requests that are answered at the same time
