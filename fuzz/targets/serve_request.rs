@@ -10,7 +10,12 @@ use libfuzzer_sys::{fuzz_mutator, fuzz_target, fuzzer_mutate};
 /// Objects of a file that are asked for.
 const MOST_PATHS: usize = 6;
 /// Limits on answers, small ones, so that bodies have several pieces.
-const LIMITS: AnswerLimits = AnswerLimits { response_bytes: 1 << 20, piece_bytes: 1 << 12 };
+const LIMITS: AnswerLimits = AnswerLimits {
+    response_bytes: 1 << 20,
+    piece_bytes: 1 << 12,
+    summed_bytes: 1 << 20,
+    until: None,
+};
 
 #[derive(Debug)]
 struct One(File);

@@ -238,7 +238,7 @@ fn large_answers_are_streams_with_bounded_pieces() {
     let one = in_memory(|file| {
         file.new_dataset("d").chunks(&[1000]).write(&values).unwrap();
     });
-    let limits = AnswerLimits { piece_bytes: 10_000, response_bytes: 1 << 20 };
+    let limits = AnswerLimits { piece_bytes: 10_000, response_bytes: 1 << 20, ..AnswerLimits::default() };
     let expected = serde_json::to_vec(&values).unwrap();
     for (format, text) in
         [("json", expected), ("bin", values.iter().flat_map(|value| value.to_le_bytes()).collect())]
@@ -257,6 +257,21 @@ fn large_answers_are_streams_with_bounded_pieces() {
     assert_eq!(answer(&one, "/data", "path=d&selection=:250", &small).status, 200);
     // Statistics need no large answer.
     assert_eq!(answer(&one, "/stats", "path=d", &small).status, 200);
+}
+
+#[test]
+fn statistics_of_vast_datasets_end() {
+    let one = One(FileOptions::new().create_in_memory().unwrap());
+    let vast = [1 << 45];
+    one.0.new_dataset("vast").of::<f64>().shape(&vast).chunks(&[1 << 16]).create().unwrap();
+    let limits = AnswerLimits::default();
+    let refused = answer(&one, "/stats", "path=vast", &limits);
+    assert_eq!(refused.status, 422);
+    assert!(String::from_utf8(refused.body.into_bytes().unwrap()).unwrap().contains("selection=0:100"));
+    assert_eq!(answer(&one, "/stats", "path=vast&selection=:100000", &limits).status, 200);
+    // The time of the request is over.
+    let limits = AnswerLimits { until: Some(std::time::Instant::now()), ..limits };
+    assert_eq!(answer(&one, "/stats", "path=vast&selection=:10000000", &limits).status, 504);
 }
 
 #[test]

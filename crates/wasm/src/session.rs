@@ -21,7 +21,8 @@ const CHUNK_CACHE_BYTES: u64 = 128 << 20;
 
 /// The limits on answers. A piece of an answer is large, because an attempt ends at the first piece
 /// with missing bytes.
-const ANSWER_LIMITS: AnswerLimits = AnswerLimits { response_bytes: 256 << 20, piece_bytes: 64 << 20 };
+const ANSWER_LIMITS: AnswerLimits =
+    AnswerLimits { response_bytes: 256 << 20, piece_bytes: 64 << 20, summed_bytes: 64 << 30, until: None };
 
 /// A range of the bytes of a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -98,6 +98,11 @@ impl Failure {
         Self { status: 403, message: message.into() }
     }
 
+    /// Creates the failure of a request whose answer takes too long.
+    pub fn slow() -> Self {
+        Self { status: 504, message: "the answer takes too long; select less".to_owned() }
+    }
+
     /// Creates the failure of a request by an error of the server.
     pub fn internal(message: impl Into<String>) -> Self {
         Self { status: 500, message: message.into() }

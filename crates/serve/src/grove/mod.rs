@@ -18,6 +18,8 @@ mod types;
 pub use answer::{Answer, Body, Failure, Pieces};
 pub use library::{Entry, Library};
 
+use std::time::Instant;
+
 use hyperslab::Dataset;
 use serde_json::Value;
 
@@ -32,11 +34,16 @@ pub struct AnswerLimits {
     /// The largest number of bytes of elements that one piece of an answer holds in memory. A piece
     /// has at least one element.
     pub piece_bytes: u64,
+    /// The largest number of bytes of stored elements that statistics may sum up. Chunks that are
+    /// not stored count, too: their elements have the fill value.
+    pub summed_bytes: u64,
+    /// The time at which statistics end with a failure; `None` for no such time.
+    pub until: Option<Instant>,
 }
 
 impl Default for AnswerLimits {
     fn default() -> Self {
-        Self { response_bytes: 256 << 20, piece_bytes: 4 << 20 }
+        Self { response_bytes: 256 << 20, piece_bytes: 4 << 20, summed_bytes: 64 << 30, until: None }
     }
 }
 

@@ -1,5 +1,7 @@
 //! `/stats`: minimum, maximum, mean and standard deviation, in one pass over blocks of elements.
 
+use std::time::Instant;
+
 use hyperslab::datatype::convert::Conversion;
 use hyperslab::{Dataspace, Datatype, DatatypeClass, Error, H5Type};
 use serde_json::{Value, json};
@@ -20,6 +22,7 @@ pub(super) fn answer(asked: &Asked<'_>) -> Result<Answer, Failure> {
         return Ok(Answer::json(&Totals::default().floats()));
     }
     let source = Source { slab: slab?, dtype: dtype.clone(), dataset };
+    source.check_sum(asked.limits)?;
     let totals = match item {
         Some(Dtype::Float { .. }) => return Ok(Answer::json(&sum::<f64>(&source, asked)?.floats())),
         Some(Dtype::Integer { signed: true, .. }) => sum::<i64>(&source, asked)?,
@@ -208,6 +211,10 @@ fn sum<T: Number>(source: &Source, asked: &Asked<'_>) -> Result<Totals, Failure>
     let zero = T::zero().ok_or_else(|| Failure::internal("a number type has a zero"))?;
     let mut totals = Totals::default();
     for block in source.blocks(asked.limits) {
+        // Nobody waits for the answer any more, and other requests need the thread.
+        if asked.limits.until.is_some_and(|until| Instant::now() > until) {
+            return Err(Failure::slow());
+        }
         let mut values = values::<T>(source, &block?)?;
         values.retain(|value| value.to_f64().is_finite());
         totals = totals.merge(Totals::of(&values, zero));

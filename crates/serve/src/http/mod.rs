@@ -11,7 +11,7 @@ mod token;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::extract::{Path, Request, State};
@@ -240,7 +240,8 @@ impl Shared {
     /// Answers a request of h5grove's protocol. A whole answer is kept for equal requests, as long
     /// as the file does not change.
     fn answer(&self, path: &str, query: &str) -> Reply {
-        let limits = &self.options.limits;
+        let until = Instant::now().checked_add(self.options.timeout);
+        let limits = &AnswerLimits { until, ..self.options.limits };
         let Some(name) = grove::file_of(path, query) else {
             return grove::answer(&self.disk, path, query, limits).into();
         };

@@ -76,12 +76,11 @@ pub(super) async fn work(
     let (head, receive_head) = oneshot::channel();
     let (send, receive) = mpsc::channel(PIECES_AHEAD);
     tokio::task::spawn_blocking(move || produce(&shared, permit, make, head, &send));
-    let slow = || Failure { status: 504, message: "the answer takes too long; select less".into() };
     match timeout(limit, receive_head).await {
         Ok(Ok(reply)) => respond(reply, Some(receive)),
         // The thread ended by a panic.
         Ok(Err(_)) => failure(&Failure::internal("internal error; please report it")),
-        Err(_) => failure(&slow()),
+        Err(_) => failure(&Failure::slow()),
     }
 }
 

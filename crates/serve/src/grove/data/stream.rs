@@ -32,6 +32,20 @@ impl Source {
         )))
     }
 
+    /// Checks the number of the selected elements against the limit for statistics.
+    pub(in super::super) fn check_sum(&self, limits: &AnswerLimits) -> Result<(), Failure> {
+        let count = self.slab.count()?;
+        let size = u64::from(self.dataset.datatype().size);
+        if count.checked_mul(size).is_some_and(|bytes| bytes <= limits.summed_bytes) {
+            return Ok(());
+        }
+        Err(Failure::refused(format!(
+            "statistics of {count} elements of {size} bytes take too long, the largest number of bytes is {}; select \
+             less with `selection`, such as selection=0:100",
+            limits.summed_bytes
+        )))
+    }
+
     /// Returns the blocks of the selected elements.
     pub(in super::super) fn blocks(&self, limits: &AnswerLimits) -> Blocks {
         let chunk = chunks(&self.dataset);
