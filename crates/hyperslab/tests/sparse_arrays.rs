@@ -4,7 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 use hyperslab::filter::FilterSpec;
-use hyperslab::{Dataset, ErrorKind, FileOptions, Points, Section};
+use hyperslab::{Dataset, ErrorKind, File, FileOptions, Points, Section};
 use ndarray::{ArrayD, Dimension as _, IxDyn, ShapeBuilder as _};
 use proptest::prelude::*;
 
@@ -156,9 +156,53 @@ fn the_automatic_chunk_takes_fewer_bytes_than_a_larger_chunk() {
         automatic * 10 < larger * 7,
         "{automatic} bytes in chunks of {shape:?}, {larger} bytes in larger chunks"
     );
-    let (smaller, _) = stored_bytes(Some(&[500, 500]));
+    let (smaller, _) = stored_bytes(Some(&[150, 150]));
     assert!(
         automatic < smaller,
         "{automatic} bytes in chunks of {shape:?}, {smaller} bytes in smaller chunks"
     );
+}
+
+/// Creates a dataset of one chunk whose filter is deflate of a level.
+fn deflated(file: &File, name: &str, level: u32) -> Dataset {
+    let filters = [FilterSpec::deflate(level)];
+    let new = file.new_dataset(name).of::<u32>().shape(&[1000, 1000]).sparse(&[1000, 1000]);
+    let new = new.section_filters(Section::Selection, &filters).section_filters(Section::Values, &filters);
+    new.create().unwrap()
+}
+
+#[test]
+fn sections_with_the_same_bytes_are_stored_again_as_they_are() {
+    let file = FileOptions::new().create_in_memory().unwrap();
+    let (small, fast) = (deflated(&file, "small", 9), deflated(&file, "fast", 1));
+    let points = Points::from_rows((0..3000_u64).map(|at| [at / 3, at * at % 331 + at % 3 * 331]));
+    let values: Vec<u32> = (0..3000).map(|at| at * at % 7919).collect();
+    for dataset in [&small, &fast] {
+        dataset.sparse().write(&points, &values).unwrap();
+    }
+    file.flush().unwrap();
+    let section = |dataset: &Dataset, section| {
+        let chunk = dataset.sparse().read_chunk(&[0, 0]).unwrap().unwrap();
+        chunk.section(section).unwrap().to_vec()
+    };
+    let stored = small.sparse().read_chunk(&[0, 0]).unwrap().unwrap();
+    let [selection, first] =
+        [Section::Selection, Section::Values].map(|kind| stored.section(kind).unwrap().to_vec());
+    assert_ne!(section(&fast, Section::Selection), selection, "the levels encode differently");
+    fast.sparse().write_chunk(&[0, 0], &stored).unwrap();
+
+    // Other values at the same points: only the section with the values is encoded.
+    fast.sparse().write(&Points::from_rows([[0, 0]]), &[77_u32]).unwrap();
+    file.flush().unwrap();
+    assert_eq!(section(&fast, Section::Selection), selection);
+    assert_ne!(section(&fast, Section::Values), first);
+    let (found, after) = fast.sparse().read::<u32>(..).unwrap();
+    assert_eq!((after[0], &after[1..]), (77, &small.sparse().read::<u32>(..).unwrap().1[1..]));
+    assert_eq!(found.coordinates, small.sparse().read::<u32>(..).unwrap().0.coordinates);
+
+    // A further point changes both sections.
+    fast.sparse().write(&Points::from_rows([[999, 999]]), &[1_u32]).unwrap();
+    file.flush().unwrap();
+    assert_ne!(section(&fast, Section::Selection), selection);
+    assert_eq!(fast.sparse().defined_count().unwrap(), small.sparse().defined_count().unwrap() + 1);
 }

@@ -190,7 +190,7 @@ impl StructuredForm {
         Ok(contents)
     }
 
-    fn defilter(
+    pub(super) fn defilter(
         &self,
         store: &Store,
         location: &StructuredLocation,
@@ -344,7 +344,7 @@ impl StructuredForm {
 }
 
 /// Reads the stored bytes of a structured chunk from the file.
-fn fetch(store: &Store, location: &StructuredLocation) -> Result<Vec<u8>> {
+pub(super) fn fetch(store: &Store, location: &StructuredLocation) -> Result<Vec<u8>> {
     let limit = store.limits().chunk_bytes;
     if location.size > limit {
         let subject = format!("structured chunk at {}: bytes", location.address);

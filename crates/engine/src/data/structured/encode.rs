@@ -6,6 +6,7 @@ use hyperslab_format::structured_chunk::{
     ChunkSection, ChunkSections, HEAP_PREFIX_BYTES, SectionHeap, encode_defined, seal_section,
 };
 
+use super::kept::KeptSection;
 use super::{ChunkKind, EncodedChunk, StructuredForm};
 use crate::data::chunk_index::{ChunkMetadataBytes, StructuredLocation};
 use crate::data::transfer::DefinedChunk;
@@ -30,17 +31,32 @@ const RUNS_ONLY_RATIO: (usize, usize) = (100, 102);
 
 impl StructuredForm {
     /// Encodes the sections of a structured chunk, each with its own filter pipeline, and returns
-    /// the encoded chunk.
+    /// the encoded chunk. `before` is the location of the chunk's stored form, if there is one: its
+    /// sections with the same decoded bytes are not encoded again.
     ///
     /// # Errors
     /// Returns errors of mandatory filters. Returns [`Error::Internal`] if the encoding of defined
     /// elements is not yet chosen.
-    pub fn encode_chunk(&self, store: &Store, scaled: &[u64], chunk: &DefinedChunk) -> Result<EncodedChunk> {
+    pub fn encode_chunk(
+        &self,
+        store: &Store,
+        scaled: &[u64],
+        chunk: &DefinedChunk,
+        before: Option<&StructuredLocation>,
+    ) -> Result<EncodedChunk> {
         let contents = self.contents(chunk)?;
         thread_local! {
             static SCRATCH: std::cell::RefCell<Scratch> = std::cell::RefCell::default();
         }
-        SCRATCH.with_borrow_mut(|scratch| self.filter(store, scaled, contents, scratch))
+        SCRATCH.with_borrow_mut(|scratch| {
+            let kept = match before {
+                Some(before) if !self.passes_no_filter(scaled)? => {
+                    self.kept_sections(store, before, &contents, scratch)?
+                }
+                _ => Vec::new(),
+            };
+            self.filter(store, scaled, contents, kept, scratch)
+        })
     }
 
     /// Returns the sections of a decoded structured chunk before their filters are applied.
@@ -118,15 +134,19 @@ impl StructuredForm {
         store: &Store,
         scaled: &[u64],
         contents: Vec<Vec<u8>>,
+        kept: Vec<Option<KeptSection>>,
         scratch: &mut Scratch,
     ) -> Result<EncodedChunk> {
         let plainly = self.passes_no_filter(scaled)?;
         let mut bytes = Vec::new();
         let mut sections = Vec::with_capacity(contents.len());
+        let mut kept = kept.into_iter();
         for (mut section, form) in contents.into_iter().zip(&self.sections) {
             let unfiltered = section.len() as u64;
             let mut filter_mask = 0;
-            if !plainly && !form.pipeline.is_empty() && !section.is_empty() {
+            if let Some(stored) = kept.next().flatten() {
+                (section, filter_mask) = stored;
+            } else if !plainly && !form.pipeline.is_empty() && !section.is_empty() {
                 let target = ChunkTarget {
                     element_size: self.element_size,
                     runs_only: form.runs_only.unwrap_or(false),

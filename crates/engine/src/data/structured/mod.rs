@@ -4,6 +4,7 @@
 mod chunk;
 mod encode;
 mod form;
+mod kept;
 mod read;
 mod variable;
 mod write;

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use hyperslab_dataspace::{ChunkGrid, Dims};
-use hyperslab_exact::to_usize;
+use hyperslab_exact::{to_u64, to_usize};
 
 use super::StructuredWriter;
 use super::coordinates::{POINTS, Packed, PointCoordinates, outside};
@@ -21,8 +21,12 @@ const MIN_PART_POINTS: usize = 64 << 10;
 /// Largest number of parts. There are more parts than threads, because the parts differ in work.
 const MAX_PARTS: usize = 16;
 
-/// Largest number of chunks of a grid for which a table has one entry for each chunk.
+/// Largest number of chunks of a grid for which a table has one entry for each chunk, if a thread
+/// has few points. With more points, a table may have some entries for each point.
 const MAX_TABLE_CHUNKS: u64 = 64 << 10;
+
+/// Largest number of table entries for each point.
+const MAX_TABLE_ENTRIES_PER_POINT: u64 = 4;
 
 /// The entry of a chunk without points.
 const NO_SLOT: u32 = u32::MAX;
@@ -43,9 +47,11 @@ enum Slots {
 }
 
 impl Slots {
-    fn new(grid: &ChunkGrid) -> Result<Self> {
+    fn new(grid: &ChunkGrid, points: usize) -> Result<Self> {
+        let maximum = to_u64(points).checked_mul(MAX_TABLE_ENTRIES_PER_POINT);
+        let maximum = maximum.map_or(MAX_TABLE_CHUNKS, |maximum| maximum.max(MAX_TABLE_CHUNKS));
         match grid.chunk_count() {
-            Ok(count @ 0..=MAX_TABLE_CHUNKS) => Ok(Self::Table(vec![NO_SLOT; to_usize(count)?])),
+            Ok(count) if count <= maximum => Ok(Self::Table(vec![NO_SLOT; to_usize(count)?])),
             // The number of a chunk of a larger grid may exceed 64 bits.
             _ => Ok(Self::Map(HashMap::new())),
         }
@@ -152,7 +158,7 @@ impl StructuredWriter {
     ) -> Result<Ungrouped<P>> {
         let (grid, rank) = (&self.form.grid, self.form.grid.rank());
         let (chunk, extent) = (grid.chunk(), grid.extent());
-        let mut slots = Slots::new(grid)?;
+        let mut slots = Slots::new(grid, range.len())?;
         let mut found = Ungrouped {
             slots: Vec::with_capacity(range.len()),
             points: Vec::with_capacity(range.len()),

@@ -113,12 +113,13 @@ impl StructuredWriter {
                 self.form.tune(store, chunk)?;
             }
         }
-        let form = &self.form;
+        let (form, table) = (&self.form, &self.table);
         let encode = |(scaled, chunk): &(Dims, DefinedChunk)| {
             if chunk.defined.is_empty() {
                 return Ok(None);
             }
-            form.encode_chunk(store, scaled, chunk).map(Some)
+            let before = if table.is_empty() { None } else { table.get(store, scaled)? };
+            form.encode_chunk(store, scaled, chunk, before.as_ref()).map(Some)
         };
         if batch.len() > 1 && parallel::use_threads(store, bytes as u64) && form.allows_threads(store) {
             store.share(|| batch.par_iter().map(encode).collect())
