@@ -1,9 +1,9 @@
 """Other storage formats for a sparse matrix, measured one operation at a time for the `sparse` benchmark.
 
-    sparse_others.py FOLDER
+    sparse_others.py FOLDER CODEC
 
 FOLDER has the matrix as CSR arrays (indptr.npy, indices.npy, values.npy) and the requests (boxes, rows, columns,
-append_rows, append_columns, append_values). The program first prints a line for each column, then a blank line:
+append_rows, append_columns, append_values). CODEC is gzip or zstd. The program first prints a line for each column, then a blank line:
 
     column NAME DESCRIPTION
     missing NAME REASON
@@ -142,14 +142,14 @@ class Dense:
 
     scaled = {"rows": DENSE_ROWS, "columns": DENSE_COLUMNS}
 
-    def __init__(self, folder, name):
-        self.path = os.path.join(folder, name + ".h5")
+    def __init__(self, folder, name, **filters):
+        self.path, self.filters = os.path.join(folder, name + ".h5"), filters
 
     def write(self, asked):
         side = asked.side
         with h5py.File(self.path, "w", libver="latest") as file:
             shape, chunk = (side, side), (min(SIDE, side), min(SIDE, side))
-            x = file.create_dataset("x", shape, "f4", chunks=chunk, compression="gzip", compression_opts=4)
+            x = file.create_dataset("x", shape, "f4", chunks=chunk, **self.filters)
             for top in range(0, side, SIDE):
                 band = asked.matrix[top : top + SIDE]
                 used = np.unique(band.indices // SIDE)
@@ -274,16 +274,24 @@ def main():
     import h5py
     import scipy.sparse as sparse
 
-    folder = sys.argv[1]
+    folder, codec = sys.argv[1:]
+    filters, level = {"compression": "gzip", "compression_opts": 4}, "gzip 4"
+    if codec == "zstd":
+        import hdf5plugin
+
+        filters, level = dict(hdf5plugin.Zstd(clevel=3)), "zstd 3"
     stored = os.path.join(folder, "others")
     os.makedirs(stored, exist_ok=True)
     columns = {
         "csr": (CsrHdf5(stored, "csr"), f"CSR arrays in HDF5, chunks of 65536, h5py {h5py.__version__}"),
-        "csr_gzip": (
-            CsrHdf5(stored, "csr_gzip", compression="gzip", compression_opts=4, shuffle=True),
-            "the same with shuffle and gzip 4",
+        f"csr_{codec}": (
+            CsrHdf5(stored, f"csr_{codec}", shuffle=True, **filters),
+            f"the same with shuffle and {level}",
         ),
-        "dense_gzip": (Dense(stored, "dense_gzip"), "a dense dataset, chunks of 256 x 256 with gzip 4"),
+        f"dense_{codec}": (
+            Dense(stored, f"dense_{codec}", **filters),
+            f"a dense dataset, chunks of 256 x 256 with {level}",
+        ),
     }
     for name, make, what in (
         ("tiledb", TileDb, "a sparse TileDB array, tiles of 256 x 256, zstd 3"),

@@ -12,11 +12,12 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail, ensure};
 use hyperslab::SelectionEncoding;
+use hyperslab::filter::FilterSpec;
 
 use self::backend::{Backend, Operation};
 use self::matrix::{Matrix, Met, Pattern, Requests};
 use self::others::Others;
-use self::ours::SparseDataset;
+use self::ours::{SparseDataset, Storage};
 use self::report::Measured;
 use crate::libhdf5;
 
@@ -41,6 +42,30 @@ struct Wanted {
     chunk: Option<Vec<u64>>,
     /// The encoding of the selections in hyperslab's column.
     encoding: SelectionEncoding,
+    codec: Codec,
+}
+
+/// The compression of hyperslab's column, and of the columns that can use it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Codec {
+    Gzip,
+    Zstd,
+}
+
+impl Codec {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Gzip => "gzip",
+            Self::Zstd => "zstd",
+        }
+    }
+
+    fn filter(self) -> FilterSpec {
+        match self {
+            Self::Gzip => FilterSpec::deflate(4),
+            Self::Zstd => FilterSpec::zstd(3),
+        }
+    }
 }
 
 impl Wanted {
@@ -53,6 +78,7 @@ impl Wanted {
             columns: Vec::new(),
             chunk: None,
             encoding: SelectionEncoding::Points,
+            codec: Codec::Gzip,
         };
         for arg in args {
             match arg.split_once('=') {
@@ -68,11 +94,13 @@ impl Wanted {
                 }
                 Some(("encoding", "points")) => wanted.encoding = SelectionEncoding::Points,
                 Some(("encoding", "blocks")) => wanted.encoding = SelectionEncoding::Blocks,
+                Some(("codec", "gzip")) => wanted.codec = Codec::Gzip,
+                Some(("codec", "zstd")) => wanted.codec = Codec::Zstd,
                 Some(("pattern", name)) => wanted.patterns.retain(|pattern| pattern.name() == name),
                 Some((other, _)) => {
                     bail!(
                         "unknown argument `{other}=`, expected side=, rounds=, columns=, chunk=, pattern=, \
-                         encoding=points or encoding=blocks"
+                         encoding=points, encoding=blocks, codec=gzip or codec=zstd"
                     )
                 }
             }
@@ -137,8 +165,10 @@ fn compare(wanted: &Wanted, pattern: Pattern, density: f64) -> Result<String> {
     matrix.save(&requests, &folder.0)?;
     let alone = !wanted.columns.is_empty() && wanted.columns.iter().all(|name| name == "hyperslab");
     let none = Others { backends: Vec::new(), missing: Vec::new() };
-    let Others { backends: others, missing } = if alone { none } else { others::start(&folder.0)? };
-    let ours = SparseDataset::new(&folder.0, &matrix, &requests, (wanted.chunk.clone(), wanted.encoding))?;
+    let Others { backends: others, missing } =
+        if alone { none } else { others::start(&folder.0, wanted.codec.name())? };
+    let storage = Storage { chunk: wanted.chunk.clone(), encoding: wanted.encoding, codec: wanted.codec };
+    let ours = SparseDataset::new(&folder.0, &matrix, &requests, storage)?;
     let mut backends: Vec<Box<dyn Backend + '_>> = vec![Box::new(ours)];
     backends.extend(others.into_iter().map(|other| -> Box<dyn Backend + '_> { other }));
     if !wanted.columns.is_empty() {
@@ -250,11 +280,16 @@ mod tests {
 
     #[test]
     fn words_are_densities_or_settings() -> Result<()> {
-        let words = ["0.01", "rounds=2", "pattern=banded", "columns=csr,zarr"].map(str::to_owned);
+        let words =
+            ["0.01", "rounds=2", "pattern=banded", "columns=csr,zarr", "codec=zstd"].map(str::to_owned);
         let wanted = Wanted::parse(&words)?;
         assert_eq!((wanted.densities.as_slice(), wanted.rounds(0.1)), ([0.01].as_slice(), 2));
         assert_eq!((wanted.patterns, wanted.columns.len()), (vec![Pattern::Banded], 2));
-        assert_eq!(Wanted::parse(&[])?.densities, DENSITIES);
+        assert_eq!(wanted.codec, Codec::Zstd);
+        assert_eq!(
+            (Wanted::parse(&[])?.densities.as_slice(), Wanted::parse(&[])?.codec),
+            (&DENSITIES[..], Codec::Gzip)
+        );
         for wrong in ["0.7", "many", "size=3", "side=300"] {
             assert!(Wanted::parse(&[wrong.to_owned()]).is_err(), "{wrong}");
         }

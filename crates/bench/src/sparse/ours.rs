@@ -9,47 +9,59 @@ use hyperslab::{
     SelectionEncoding,
 };
 
+use super::Codec;
 use super::backend::{Backend, Done, Operation};
 use super::matrix::{BOX, Matrix, Met, Requests};
 use crate::clock::Clock;
+
+/// The storage of the matrix.
+#[derive(Debug)]
+pub(super) struct Storage {
+    /// The chunk dimensions; `None` for hyperslab's own choice.
+    pub(super) chunk: Option<Vec<u64>>,
+    pub(super) encoding: SelectionEncoding,
+    pub(super) codec: Codec,
+}
 
 /// A matrix in one file.
 pub(crate) struct SparseDataset<'a> {
     path: PathBuf,
     description: String,
-    chunk: Option<Vec<u64>>,
-    encoding: SelectionEncoding,
+    storage: Storage,
     matrix: &'a Matrix,
     requests: &'a Requests,
 }
 
 impl<'a> SparseDataset<'a> {
-    pub(crate) fn new(
+    pub(super) fn new(
         folder: &Path,
         matrix: &'a Matrix,
         requests: &'a Requests,
-        (chunk, encoding): (Option<Vec<u64>>, SelectionEncoding),
+        storage: Storage,
     ) -> Result<Self> {
         let path = folder.join("hyperslab.h5");
-        let mut column = Self { path, description: String::new(), chunk, encoding, matrix, requests };
+        let mut column = Self { path, description: String::new(), storage, matrix, requests };
         let file = FileOptions::new().create_in_memory()?;
         let chunking = column.dataset(&file)?.sparse().chunking().context("structured chunks")?;
         let shape: Vec<String> = chunking.shape.iter().map(u64::to_string).collect();
-        column.description =
-            format!("sparse dataset, chunks of {}, shuffle and deflate 4", shape.join(" x "));
+        let codec = match column.storage.codec {
+            Codec::Gzip => "deflate 4",
+            Codec::Zstd => "zstd 3",
+        };
+        column.description = format!("sparse dataset, chunks of {}, shuffle and {codec}", shape.join(" x "));
         Ok(column)
     }
 
     fn dataset(&self, file: &File) -> Result<Dataset> {
         let side = u64::try_from(self.matrix.side)?;
         let new = file.new_dataset("x").of::<f32>().shape(&[side, side]);
-        let new = match &self.chunk {
+        let new = match &self.storage.chunk {
             Some(chunk) => new.sparse(chunk),
             None => new.sparse_auto().density_of_csr(&self.matrix.indptr, &self.matrix.indices),
         };
-        let filters = [FilterSpec::shuffle(), FilterSpec::deflate(4)];
+        let filters = [FilterSpec::shuffle(), self.storage.codec.filter()];
         Ok(new
-            .selection_encoding(self.encoding)
+            .selection_encoding(self.storage.encoding)
             .section_filters(Section::Selection, &filters)
             .section_filters(Section::Values, &filters)
             .create()?)

@@ -5,8 +5,14 @@ use crate::table::median;
 
 /// The column of hyperslab, with which the other columns are compared.
 pub(crate) const OURS: &str = "hyperslab";
-/// The columns with which hyperslab's column is compared.
-const AGAINST: [&str; 2] = ["csr_gzip", "tiledb"];
+/// The starts of the names of the columns with which hyperslab's column is compared: compressed CSR
+/// arrays, and TileDB.
+const AGAINST: [&str; 2] = ["csr_", "tiledb"];
+
+/// Returns the columns with which hyperslab's column is compared.
+fn compared(columns: &[Measured]) -> [Option<&Measured>; 2] {
+    AGAINST.map(|start| columns.iter().find(|column| column.name.starts_with(start)))
+}
 
 /// The measurements of one column, operation by operation and round by round.
 #[derive(Debug, Default)]
@@ -78,8 +84,9 @@ fn aim(operation: Option<Operation>, density: f64) -> Option<f64> {
 }
 
 /// Returns the first two lines of the table.
-fn heads(columns: &[Measured], compared: bool) -> Vec<String> {
-    let against = if compared { AGAINST.as_slice() } else { &[] };
+fn heads(columns: &[Measured], has_ours: bool) -> Vec<String> {
+    let names = compared(columns).map(|column| column.map_or("–", |column| &column.name));
+    let against = if has_ours { names.as_slice() } else { &[] };
     let named = columns.iter().map(|column| column.name.clone());
     let names: String = named
         .chain(against.iter().map(|name| format!("of {name}")))
@@ -91,7 +98,7 @@ fn heads(columns: &[Measured], compared: bool) -> Vec<String> {
 /// Returns the table of one matrix with `count` values.
 pub(crate) fn table(columns: &[Measured], count: f64, density: f64) -> String {
     let ours = columns.iter().find(|column| column.name == OURS);
-    let against = AGAINST.map(|name| columns.iter().find(|column| column.name == name));
+    let against = compared(columns);
     let mut lines = heads(columns, ours.is_some());
     let row = |title: String, cells: Vec<String>, of: &dyn Fn(&Measured) -> f64, aim: Option<f64>| {
         let mut line = format!("| {title} | {}", cells.join(" | "));
