@@ -156,7 +156,7 @@ fn the_automatic_chunk_takes_fewer_bytes_than_a_larger_chunk() {
         automatic * 10 < larger * 7,
         "{automatic} bytes in chunks of {shape:?}, {larger} bytes in larger chunks"
     );
-    let (smaller, _) = stored_bytes(Some(&[150, 150]));
+    let (smaller, _) = stored_bytes(Some(&[500, 500]));
     assert!(
         automatic < smaller,
         "{automatic} bytes in chunks of {shape:?}, {smaller} bytes in smaller chunks"

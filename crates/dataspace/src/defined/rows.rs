@@ -1,7 +1,7 @@
 //! Conversion of ascending offsets of defined elements to coordinates.
 
-use super::DefinedSet;
-use super::divisor::Unravel;
+use super::divisor::{Divisor, Unravel};
+use super::{DefinedBuilder, DefinedSet};
 use crate::Dims;
 use std::ops::Range;
 
@@ -76,6 +76,38 @@ impl DefinedSet {
                 count -= taken;
             }
         });
+    }
+
+    /// Returns the set of the defined elements of a chunk whose coordinates lie in the given
+    /// ranges, one for each dimension: from the first number to before the second. Tests each
+    /// defined element.
+    ///
+    /// ```
+    /// use hyperslab_dataspace::DefinedSet;
+    /// let set = DefinedSet::of_offsets(&[4, 8], vec![3, 11, 12, 30])?;
+    /// assert_eq!(set.within(&[(0, 3), (3, 4)])?.offsets().collect::<Vec<_>>(), [3, 11]);
+    /// # Ok::<(), hyperslab_dataspace::DataspaceError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`DataspaceError::Rank`](crate::DataspaceError::Rank) if the number of ranges differs from
+    /// the rank of the chunk.
+    pub fn within(&self, ranges: &[(u64, u64)]) -> crate::Result<Self> {
+        crate::error::same_rank("ranges of coordinates", self.dims.len(), ranges.len())?;
+        let mut found = DefinedBuilder::with_capacity(&self.dims, 0)?;
+        let divisors: Vec<Divisor> = self.dims.iter().map(|size| Divisor::new(*size, self.total)).collect();
+        self.for_each_offset(|offset| {
+            let mut rest = offset;
+            let inside = divisors.iter().zip(ranges).rev().fold(true, |inside, (divisor, (from, to))| {
+                let (before, at) = divisor.divide(rest);
+                rest = before;
+                inside & (at >= *from) & (at < *to)
+            });
+            if inside {
+                found.push(offset);
+            }
+        });
+        found.finish()
     }
 
     /// Calls `visit` with the coordinates of each defined element of a chunk of the rank `R`, in

@@ -193,6 +193,18 @@ proptest! {
     }
 
     #[test]
+    fn elements_within_ranges_are_those_of_a_model((dims, model) in one(), ends in proptest::collection::vec((0..9_u64, 0..9_u64), 8)) {
+        let ranges: Vec<(u64, u64)> = dims.iter().zip(ends).map(|(size, (from, to))| (from.min(*size), to)).collect();
+        let is_inside = |offset: &u64| {
+            coordinates(&dims, *offset).iter().zip(&ranges).all(|(at, (from, to))| (*from..*to).contains(at))
+        };
+        let expected: Vec<u64> = model.iter().copied().filter(is_inside).collect();
+        let found = set(&dims, &model).within(&ranges).unwrap();
+        prop_assert_eq!(found.offsets().collect::<Vec<_>>(), expected);
+        prop_assert!(set(&dims, &model).within(&ranges[1..]).is_err());
+    }
+
+    #[test]
     fn whole_boxes((dims, model) in one()) {
         let all = DefinedSet::all(&dims).unwrap();
         let none = DefinedSet::empty(&dims).unwrap();

@@ -274,16 +274,21 @@ fn added(count: u64, more: u64) -> Result<u64> {
     sum.ok_or_else(|| Error::corrupt("chunk index", "defined elements", "a sum of at most 64 bits", "more"))
 }
 
-/// Computes `work` for each slab concurrently, and returns the results. A slab is the row of all
-/// chunks with the same coordinate in the slowest dimension. The caller holds shared access to the
-/// structure of the file.
+/// Smallest number of defined elements for which a read of slabs uses several threads. Waking a
+/// thread takes about as long as collecting this many elements.
+const MIN_PARALLEL_ELEMENTS: u64 = 4096;
+
+/// Computes `work` for each slab, concurrently if that is faster, and returns the results. A slab
+/// is the row of all chunks with the same coordinate in the slowest dimension. The caller holds
+/// shared access to the structure of the file.
 pub(super) fn map_slabs<T: Send>(
     file: &OpenFile,
     slabs: &[Slab],
     work: impl Fn(&Slab) -> T + Sync,
 ) -> Vec<T> {
     let store = &file.container.store;
-    if store.may_share() {
+    let elements = || slabs.iter().fold(0, |sum, slab| sum + slab.len());
+    if slabs.len() > 1 && elements() >= MIN_PARALLEL_ELEMENTS && store.may_share() {
         store.share(|| slabs.par_iter().map(&work).collect())
     } else {
         slabs.iter().map(work).collect()

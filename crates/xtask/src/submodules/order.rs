@@ -71,7 +71,7 @@ const CHUNKED: &Order =
 /// The submodules of the structured chunk layout.
 const STRUCTURED: &Order = &Order {
     folder: "crates/engine/src/data/structured",
-    levels: &[&["variable"], &["form"], &["chunk"], &["encode"], &["read", "write"]],
+    levels: &[&["variable"], &["form"], &["chunk"], &["kept"], &["encode"], &["read", "write"]],
 };
 
 /// The submodules of the operations: the writers of datasets below the open file, the operations

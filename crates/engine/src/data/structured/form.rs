@@ -1,6 +1,6 @@
 //! The form of the structured chunks of a dataset: their sections, filters and metadata.
 
-use hyperslab_dataspace::{ChunkGrid, DefinedBuilder, DefinedSet, Dims, Ordered, Region};
+use hyperslab_dataspace::{Axis, ChunkGrid, DefinedBuilder, DefinedSet, Dims, Ordered, Region};
 use hyperslab_datatype::Datatype;
 use hyperslab_filter::Pipeline;
 use hyperslab_format::codec::{Address, FileParams};
@@ -228,12 +228,12 @@ impl StructuredForm {
         defined: &DefinedSet,
     ) -> Result<Option<DefinedSet>> {
         let inside = self.grid.region(scaled)?;
-        let outer = inside.count.iter().rev().skip(1);
-        // The number of rows is at most the number of elements in the chunk, which fits in 64 bits.
-        let rows: u64 = outer.product();
-        let Some(axes) = wanted.axes().filter(|_| defined.len() < rows) else {
+        let Some(axes) = wanted.axes().filter(|axes| has_more_rows(axes, &inside, defined.len())) else {
             return self.wanted_in(wanted, scaled);
         };
+        if let Some(ranges) = ranges_in(axes, &inside) {
+            return Ok(Some(defined.within(&ranges)?));
+        }
         // If there are few elements, each element is tested.
         let mut set = DefinedBuilder::with_capacity(self.grid.chunk(), 0)?;
         defined.for_each_offset(|offset| {
@@ -296,6 +296,42 @@ impl StructuredForm {
             }
         }
     }
+}
+
+/// Returns whether a box of a selection contains more rows of selected elements than `count`. All
+/// elements of a row differ only in the last coordinate. `axes` are the selected coordinates of
+/// each dimension.
+fn has_more_rows(axes: &[Axis], inside: &Region, count: u64) -> bool {
+    let outer = axes.len().checked_sub(1);
+    let bounds = axes.iter().zip(inside.bounds()).take(outer.unwrap_or(0));
+    let mut rows = 1_u64;
+    for (axis, (from, to)) in bounds {
+        let mut selected = 0_u64;
+        for run in axis.runs_within(from, to) {
+            selected += run.length;
+            if selected > count {
+                break;
+            }
+        }
+        // The number of rows is at most the number of elements in the chunk, which fits in 64 bits.
+        rows *= selected;
+    }
+    rows > count
+}
+
+/// Returns the selected coordinates of each dimension inside a structured chunk, from the first
+/// number to before the second, counted from the chunk's first element. Returns `None` if the
+/// coordinates of a dimension have gaps. `axes` are the selected coordinates of each dimension.
+fn ranges_in(axes: &[Axis], inside: &Region) -> Option<SmallVec<[(u64, u64); 4]>> {
+    let bounds = axes.iter().zip(inside.bounds());
+    bounds
+        .map(|(axis, (from, to))| {
+            let mut runs = axis.runs_within(from, to);
+            let run = runs.next()?;
+            let start = run.start.checked_sub(from)?;
+            runs.next().is_none().then_some((start, start + run.length))
+        })
+        .collect()
 }
 
 fn sections(

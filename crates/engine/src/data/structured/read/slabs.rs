@@ -145,9 +145,7 @@ impl StructuredSource {
             location: *location,
         };
         let loaded = self.load(context, chunks.iter().map(found).collect())?;
-        let parts = parallel::map(context.store, true, loaded, |(found, chunk)| {
-            self.part(&wanted, found, chunk, foreign)
-        })?;
+        let parts = self.parts(context, &wanted, loaded, foreign)?;
         Ok(parts.into_iter().flatten().collect())
     }
 
@@ -159,9 +157,7 @@ impl StructuredSource {
         foreign: Option<&ForeignHeap>,
     ) -> Result<Vec<Slab>> {
         let loaded = self.load(context, group)?;
-        let parts = parallel::map(context.store, true, loaded, |(found, chunk)| {
-            self.part(wanted, found, chunk, foreign)
-        })?;
+        let parts = self.parts(context, wanted, loaded, foreign)?;
         let mut slabs: Vec<Slab> = Vec::new();
         for part in parts.into_iter().flatten() {
             let first = part.origin.first().copied().unwrap_or(0);
@@ -176,6 +172,24 @@ impl StructuredSource {
             }
         }
         Ok(slabs)
+    }
+
+    /// Returns the parts of structured chunks that a read needs, on several threads if that is
+    /// faster; see [`part`](Self::part).
+    fn parts(
+        &self,
+        context: ReadContext<'_>,
+        wanted: &Ordered,
+        loaded: Vec<(LocatedChunk, Arc<DefinedChunk>)>,
+        foreign: Option<&ForeignHeap>,
+    ) -> Result<Vec<Option<SelectedChunk>>> {
+        // A read of few elements, such as a row, touches a small part of each chunk.
+        let selected = u128::from(wanted.len()) * size_of::<u64>() as u128;
+        let bytes: u128 = loaded.iter().map(|(_, chunk)| chunk.memory_bytes() as u128).sum();
+        let threads = loaded.len() > 1 && parallel::use_threads(context.store, bytes.min(selected));
+        parallel::map(context.store, threads, loaded, |(found, chunk)| {
+            self.part(wanted, found, chunk, foreign)
+        })
     }
 
     /// Returns the part of a structured chunk that a read needs: its selected defined elements.
