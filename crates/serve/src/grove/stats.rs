@@ -211,7 +211,7 @@ fn sum<T: Number>(source: &Source, asked: &Asked<'_>) -> Result<Totals, Failure>
     let zero = T::zero().ok_or_else(|| Failure::internal("a number type has a zero"))?;
     let mut totals = Totals::default();
     for block in source.blocks(asked.limits) {
-        // Nobody waits for the answer any more, and other requests need the thread.
+        // The request has failed at this time, and other requests need the thread.
         if asked.limits.until.is_some_and(|until| Instant::now() > until) {
             return Err(Failure::slow());
         }
