@@ -14,7 +14,8 @@ mod codec;
 
 pub(crate) use codec::{decode, encode};
 
-#[cfg(all(test, feature = "lz4"))]
+#[cfg(test)]
+#[cfg(feature = "lz4")]
 mod tests {
     use proptest::prelude::*;
 
