@@ -137,12 +137,16 @@ async fn next_part(
     receive: Option<mpsc::Receiver<Piece>>,
 ) -> Option<(io::Result<Bytes>, Option<mpsc::Receiver<Piece>>)> {
     let mut receive = receive?;
-    match receive.recv().await {
-        Some(Ok(Part::Bytes(bytes))) => Some((Ok(bytes.into()), Some(receive))),
-        Some(Ok(Part::End)) => None,
-        Some(Err(error)) => Some((Err(error), None)),
-        None => Some((Err(io::Error::other("the answer ended early")), None)),
-    }
+    let error = match receive.recv().await {
+        Some(Ok(Part::Bytes(bytes))) => return Some((Ok(bytes.into()), Some(receive))),
+        Some(Ok(Part::End)) => return None,
+        Some(Err(error)) => error,
+        None => io::Error::other("the answer ended early"),
+    };
+    // The connection sends what it has while the body makes it wait. After an error, the connection
+    // drops the rest, and the client would miss the head and the parts before the failure.
+    tokio::task::yield_now().await;
+    Some((Err(error), None))
 }
 
 /// Returns the response of a reply, whose pieces come from `pieces`.
