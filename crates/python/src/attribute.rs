@@ -10,6 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::elements::{self, Encoded};
+use crate::ending::hold_at_end;
 use crate::errors::OrRaise;
 use crate::file::Session;
 use crate::file::names::{Name, to_str};
@@ -179,11 +180,13 @@ impl Attribute {
     /// Returns the value as an array of the shape of the attribute.
     #[pyo3(signature = (dtype=None))]
     fn read<'py>(&self, py: Python<'py>, dtype: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
-        let space = self.dataspace()?;
-        let shape = crate::dataset::sizes(space.dims())?;
-        let facade = self.facade.read().clone();
-        let stored = py.detach(|| in_pool(|| facade.read_stored())).or_raise()?;
-        elements::to_array(py, stored, &shape, dtype.filter(|dtype| !dtype.is_none()))
+        hold_at_end(|| {
+            let space = self.dataspace()?;
+            let shape = crate::dataset::sizes(space.dims())?;
+            let facade = self.facade.read().clone();
+            let stored = py.detach(|| in_pool(|| facade.read_stored())).or_raise()?;
+            elements::to_array(py, stored, &shape, dtype.filter(|dtype| !dtype.is_none()))
+        })
     }
 
     /// Replaces the value by an array of the same number of elements. `type` is the datatype of the
@@ -195,28 +198,30 @@ impl Attribute {
         value: &Bound<'_, PyAny>,
         r#type: Option<&Bound<'_, Type>>,
     ) -> PyResult<()> {
-        let (space, facade) = (self.dataspace()?, self.facade.read().clone());
-        let datatype = facade.datatype().or_raise()?;
-        let committed = match facade.committed_datatype().or_raise()? {
-            Some(token) => {
-                let file = self.object.containing_file().or_raise()?;
-                Some(file.object_at(token).and_then(hyperslab::Object::into_datatype).or_raise()?)
-            }
-            None => None,
-        };
-        let file = self.object.containing_file().or_raise()?;
-        let encoded = match r#type.map(|memory| &memory.get().datatype) {
-            Some(memory) if *memory == datatype => Encoded::stored(value, memory)?,
-            _ => Encoded::new(value, &datatype, &file)?,
-        };
-        let name = Name { bytes: facade.name_bytes().to_vec(), charset: facade.charset() };
-        let new = py.detach(|| {
-            in_pool(|| {
-                set(&self.object, &name, (&datatype, committed.as_ref()), &space, &encoded)?;
-                self.object.attribute_named(&name.bytes)
-            })
-        });
-        *self.facade.write() = new.or_raise()?;
-        Ok(())
+        hold_at_end(|| {
+            let (space, facade) = (self.dataspace()?, self.facade.read().clone());
+            let datatype = facade.datatype().or_raise()?;
+            let committed = match facade.committed_datatype().or_raise()? {
+                Some(token) => {
+                    let file = self.object.containing_file().or_raise()?;
+                    Some(file.object_at(token).and_then(hyperslab::Object::into_datatype).or_raise()?)
+                }
+                None => None,
+            };
+            let file = self.object.containing_file().or_raise()?;
+            let encoded = match r#type.map(|memory| &memory.get().datatype) {
+                Some(memory) if *memory == datatype => Encoded::stored(value, memory)?,
+                _ => Encoded::new(value, &datatype, &file)?,
+            };
+            let name = Name { bytes: facade.name_bytes().to_vec(), charset: facade.charset() };
+            let new = py.detach(|| {
+                in_pool(|| {
+                    set(&self.object, &name, (&datatype, committed.as_ref()), &space, &encoded)?;
+                    self.object.attribute_named(&name.bytes)
+                })
+            });
+            *self.facade.write() = new.or_raise()?;
+            Ok(())
+        })
     }
 }

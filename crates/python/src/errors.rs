@@ -76,12 +76,16 @@ pub(crate) fn raise(error: Error) -> PyErr {
 /// has another cause.
 pub(crate) fn own_exception(error: &Error) -> Option<PyErr> {
     let own = error.io_error().and_then(std::io::Error::get_ref)?.downcast_ref::<PyErr>()?;
-    Some(Python::attach(|py| own.clone_ref(py)))
+    Python::try_attach(|py| own.clone_ref(py))
 }
 
 /// Returns an exception with the details of an error of the library.
+///
+/// A thread that runs while Python ends gets the exception without details: such a thread must not
+/// attach to the interpreter, and the thread ends before it raises the exception.
 pub(crate) fn with_info(error: &Error, exception: PyErr) -> PyErr {
-    Python::attach(|py| attach_info(py, exception, ErrorInfo::of(error)))
+    Python::try_attach(|py| attach_info(py, &exception, ErrorInfo::of(error)));
+    exception
 }
 
 /// Converts an error of the library to an exception with the attribute `hyperslab`, of a class that
@@ -91,12 +95,11 @@ fn raise_as(error: &Error, make: fn(String) -> PyErr) -> PyErr {
 }
 
 /// Sets the attribute `hyperslab` of an exception.
-fn attach_info(py: Python<'_>, exception: PyErr, info: ErrorInfo) -> PyErr {
+fn attach_info(py: Python<'_>, exception: &PyErr, info: ErrorInfo) {
     // An exception without details is better than another exception.
     if let Ok(info) = Py::new(py, info) {
         drop(exception.value(py).setattr("hyperslab", info));
     }
-    exception
 }
 
 /// Returns the text of an error. Programs that were written for h5py look for some words.
@@ -168,6 +171,11 @@ impl<T> OrRaise<T> for hyperslab::Result<T> {
 /// Returns whether an error is the refusal to change a file that is open for reading only.
 fn is_read_only(error: &Error) -> bool {
     matches!(error.without_context(), Error::Io { source: DriverError::ReadOnly { .. }, .. })
+}
+
+/// Makes the exception of work that needs Python after Python has ended.
+pub(crate) fn interpreter_ended() -> PyErr {
+    PyOSError::new_err("the interpreter has ended")
 }
 
 /// Makes the exception `KeyError`.

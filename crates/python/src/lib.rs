@@ -7,6 +7,7 @@
 mod attribute;
 mod dataset;
 mod elements;
+mod ending;
 mod errors;
 mod file;
 mod group;

@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use super::parts::Parts;
 use super::{Dataset, sizes};
 use crate::elements::{self, Form, memory};
+use crate::ending::hold_at_end;
 use crate::errors::OrRaise;
 use crate::process::in_pool;
 use crate::progress;
@@ -93,7 +94,7 @@ impl Dataset {
         selection: &Bound<'py, Selection>,
         dtype: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        self.read_selection(py, selection.get(), dtype.filter(|dtype| !dtype.is_none()))
+        hold_at_end(|| self.read_selection(py, selection.get(), dtype.filter(|dtype| !dtype.is_none())))
     }
 
     /// Returns the selected texts as an array of `str` objects.
@@ -103,10 +104,12 @@ impl Dataset {
         selection: &Bound<'py, Selection>,
         errors: &str,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let facade = self.facade()?;
-        let form = Form::texts(facade.datatype(), errors)?;
-        let dtype = crate::types::dtype_class(py)?.call1(("O",))?;
-        read_as(&facade, selection.get(), &dtype, &form)
+        hold_at_end(|| {
+            let facade = self.facade()?;
+            let form = Form::texts(facade.datatype(), errors)?;
+            let dtype = crate::types::dtype_class(py)?.call1(("O",))?;
+            read_as(&facade, selection.get(), &dtype, &form)
+        })
     }
 
     /// Returns the selected texts in the form of Arrow: the positions of the texts, and the bytes
@@ -134,31 +137,33 @@ impl Dataset {
         target: &Bound<'_, PyAny>,
         part: Option<&Bound<'_, Selection>>,
     ) -> PyResult<()> {
-        let selection = selection.get();
-        let dtype = target.getattr("dtype")?;
-        let flags = target.getattr("flags")?;
-        if !flags.getattr("c_contiguous")?.extract::<bool>()? {
-            return Err(PyTypeError::new_err("Array must be C-contiguous"));
-        }
-        let facade = self.facade()?;
-        let form = Form::new(&dtype, facade.datatype())?;
-        let dims: Vec<u64> = target.getattr("shape")?.extract()?;
-        let part = part.map(|part| part.get().clone());
-        let part =
-            part.map_or_else(|| Selection::from_facade(hyperslab::Selection::All, &dims).or_raise(), Ok)?;
-        if part.elements()? != selection.elements()? {
-            return Err(PyTypeError::new_err(format!(
-                "Can't broadcast {:?} -> {:?}",
-                selection.result(),
-                part.result()
-            )));
-        }
-        let all = matches!(part.facade(), hyperslab::Selection::All);
-        if all && form.is_plain() {
-            return read_plain(py, &facade, selection, &form, memory::bytes_mut(target)?);
-        }
-        let values = self.read_selection(py, selection, Some(&dtype))?;
-        scatter(py, &values, target, &part)
+        hold_at_end(|| {
+            let selection = selection.get();
+            let dtype = target.getattr("dtype")?;
+            let flags = target.getattr("flags")?;
+            if !flags.getattr("c_contiguous")?.extract::<bool>()? {
+                return Err(PyTypeError::new_err("Array must be C-contiguous"));
+            }
+            let facade = self.facade()?;
+            let form = Form::new(&dtype, facade.datatype())?;
+            let dims: Vec<u64> = target.getattr("shape")?.extract()?;
+            let part = part.map(|part| part.get().clone());
+            let part =
+                part.map_or_else(|| Selection::from_facade(hyperslab::Selection::All, &dims).or_raise(), Ok)?;
+            if part.elements()? != selection.elements()? {
+                return Err(PyTypeError::new_err(format!(
+                    "Can't broadcast {:?} -> {:?}",
+                    selection.result(),
+                    part.result()
+                )));
+            }
+            let all = matches!(part.facade(), hyperslab::Selection::All);
+            if all && form.is_plain() {
+                return read_plain(py, &facade, selection, &form, memory::bytes_mut(target)?);
+            }
+            let values = self.read_selection(py, selection, Some(&dtype))?;
+            scatter(py, &values, target, &part)
+        })
     }
 }
 

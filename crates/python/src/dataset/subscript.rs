@@ -7,6 +7,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyEllipsis, PyTuple};
 
 use super::Dataset;
+use crate::ending::hold_at_end;
 use crate::selection::Selection;
 
 impl Dataset {
@@ -43,29 +44,33 @@ pub(crate) fn as_array<'py>(
 impl Dataset {
     /// Returns the elements of a subscript: an array, or a scalar if all indices are integers.
     fn get<'py>(&self, py: Python<'py>, args: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        let facade = self.facade()?;
-        let Some(shape) = Self::current_shape(&facade) else {
-            return Err(PyTypeError::new_err("the dataset has no elements: its dataspace is null"));
-        };
-        let selection = Selection::parse(args, &shape)?;
-        let array = self.read_selection(py, &selection, None)?;
-        let scalar = selection.result().is_empty() && !(shape.is_empty() && is_ellipsis(args));
-        if scalar { scalar_or_array(array) } else { Ok(array) }
+        hold_at_end(|| {
+            let facade = self.facade()?;
+            let Some(shape) = Self::current_shape(&facade) else {
+                return Err(PyTypeError::new_err("the dataset has no elements: its dataspace is null"));
+            };
+            let selection = Selection::parse(args, &shape)?;
+            let array = self.read_selection(py, &selection, None)?;
+            let scalar = selection.result().is_empty() && !(shape.is_empty() && is_ellipsis(args));
+            if scalar { scalar_or_array(array) } else { Ok(array) }
+        })
     }
 
     /// Writes the elements of a subscript, with NumPy's broadcasting.
     fn set(&self, py: Python<'_>, args: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        let facade = self.facade()?;
-        let Some(shape) = Self::current_shape(&facade) else {
-            return Err(PyTypeError::new_err("the dataset has no elements: its dataspace is null"));
-        };
-        let selection = Selection::parse(args, &shape)?;
-        let native = self.native(py)?;
-        let has_dtype = value.hasattr(pyo3::intern!(py, "dtype"))?;
-        let dtype = native.dtype.bind(py);
-        let base = if native.is_simple { dtype.clone() } else { dtype.getattr("base")? };
-        let array = as_array(value, (!has_dtype).then_some(&base))?;
-        self.write_array(py, &selection, &array)
+        hold_at_end(|| {
+            let facade = self.facade()?;
+            let Some(shape) = Self::current_shape(&facade) else {
+                return Err(PyTypeError::new_err("the dataset has no elements: its dataspace is null"));
+            };
+            let selection = Selection::parse(args, &shape)?;
+            let native = self.native(py)?;
+            let has_dtype = value.hasattr(pyo3::intern!(py, "dtype"))?;
+            let dtype = native.dtype.bind(py);
+            let base = if native.is_simple { dtype.clone() } else { dtype.getattr("base")? };
+            let array = as_array(value, (!has_dtype).then_some(&base))?;
+            self.write_array(py, &selection, &array)
+        })
     }
 }
 

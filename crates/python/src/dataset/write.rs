@@ -8,6 +8,7 @@ use super::parts::Parts;
 use super::subscript::{as_array, kind_of, length, shape_of};
 use super::{Dataset, sizes};
 use crate::elements::{Encoded, Form, memory};
+use crate::ending::hold_at_end;
 use crate::errors::OrRaise;
 use crate::process::in_pool;
 use crate::progress;
@@ -198,10 +199,12 @@ impl Dataset {
         selection: &Bound<'_, Selection>,
         values: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
-        let facade = self.facade()?;
-        let encoded = Encoded::stored(&as_array(values, None)?, facade.datatype())?;
-        let wanted = selection.get().wanted();
-        py.detach(|| in_pool(|| facade.write_bytes(wanted, &encoded.memory, &encoded.bytes))).or_raise()
+        hold_at_end(|| {
+            let facade = self.facade()?;
+            let encoded = Encoded::stored(&as_array(values, None)?, facade.datatype())?;
+            let wanted = selection.get().wanted();
+            py.detach(|| in_pool(|| facade.write_bytes(wanted, &encoded.memory, &encoded.bytes))).or_raise()
+        })
     }
 
     /// Writes the elements of an array to the selected elements.
@@ -213,9 +216,11 @@ impl Dataset {
         values: &Bound<'_, PyAny>,
         dtype: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
-        let selection = selection.get();
-        let dtype = dtype.filter(|dtype| !dtype.is_none());
-        let array = as_array(values, dtype)?;
-        self.write_array(py, selection, &array)
+        hold_at_end(|| {
+            let selection = selection.get();
+            let dtype = dtype.filter(|dtype| !dtype.is_none());
+            let array = as_array(values, dtype)?;
+            self.write_array(py, selection, &array)
+        })
     }
 }

@@ -10,6 +10,8 @@ use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes};
 
+use crate::errors::interpreter_ended;
+
 /// The largest number of bytes of one call of the methods of the object.
 const PART: usize = 16 << 20;
 
@@ -56,9 +58,8 @@ impl PythonDriver {
             };
             work(object.bind(py))
         });
-        let ended = || PyOSError::new_err("the interpreter has ended");
         outcome
-            .unwrap_or_else(|| Err(ended()))
+            .unwrap_or_else(|| Err(interpreter_ended()))
             .map_err(|error| DriverError::io(self.name.as_str(), operation, io::Error::other(error)))
     }
 

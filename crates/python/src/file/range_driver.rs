@@ -12,6 +12,8 @@ use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+use crate::errors::interpreter_ended;
+
 /// The number of bytes that a small read fetches.
 const LINE: u64 = 64 << 10;
 
@@ -72,9 +74,7 @@ impl RangeDriver {
         });
         let failed =
             |error| DriverError::io(self.name.as_str(), "cannot read the object", io::Error::other(error));
-        let found = outcome
-            .unwrap_or_else(|| Err(PyOSError::new_err("the interpreter has ended")))
-            .map_err(failed)?;
+        let found = outcome.unwrap_or_else(|| Err(interpreter_ended())).map_err(failed)?;
         let lengths = found.iter().map(|bytes| to_u64(bytes.len()));
         if !lengths.eq(ranges.iter().map(|range| range.end - range.start)) {
             return Err(failed(PyOSError::new_err("the store returned other lengths than requested")));

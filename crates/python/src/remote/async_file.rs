@@ -11,7 +11,7 @@ use pyo3::types::{PyDict, PyTuple};
 use super::executor::{self, Job};
 use super::reader::PythonReader;
 use super::{cloud_options, usage, without_credentials};
-use crate::errors::raise;
+use crate::errors::{interpreter_ended, raise};
 use crate::file::{File, read_options};
 
 /// A file at a URL whose reads note missing bytes.
@@ -39,10 +39,11 @@ impl Task {
     }
 }
 
-/// Calls `done` with a result and no exception, or with no result and an exception.
-fn report(done: &Py<PyAny>, outcome: PyResult<Py<PyAny>>) {
-    Python::attach(|py| {
-        let arguments = match outcome {
+/// Calls `done` with the result that `outcome` makes and no exception, or with no result and an
+/// exception. A program that ends waits for no result, so nothing is called then.
+fn report(done: &Py<PyAny>, outcome: impl FnOnce(Python<'_>) -> PyResult<Py<PyAny>>) {
+    Python::try_attach(|py| {
+        let arguments = match outcome(py) {
             Ok(value) => (value, py.None()),
             Err(error) => (py.None(), error.into_value(py).into_any()),
         };
@@ -65,7 +66,7 @@ impl AsyncFile {
         let cloud = cloud_options(storage, read_options(options)?)?;
         let job = executor::spawn(async move {
             let outcome = open(&url, cloud).await;
-            report(&done, outcome);
+            report(&done, |_| outcome);
         });
         Ok(Task { job })
     }
@@ -88,7 +89,7 @@ impl AsyncFile {
                 Ok(cloud) => finish(cloud, name).await,
                 Err(error) => Err(error),
             };
-            report(&done, outcome);
+            report(&done, |_| outcome);
         });
         Ok(Task { job })
     }
@@ -98,7 +99,7 @@ impl AsyncFile {
         let cloud = self.cloud.clone();
         let job = executor::spawn(async move {
             let outcome = cloud.run(|_| call(&work)).await;
-            report(&done, outcome.map_err(raise));
+            report(&done, |_| outcome.map_err(raise));
         });
         Task { job }
     }
@@ -108,8 +109,7 @@ impl AsyncFile {
         let cloud = self.cloud.clone();
         let job = executor::spawn(async move {
             let outcome = cloud.prefetch_metadata(&path).await;
-            let outcome = outcome.map_err(raise);
-            report(&done, Python::attach(|py| outcome.map(|()| py.None())));
+            report(&done, |py| outcome.map(|()| py.None()).map_err(raise));
         });
         Task { job }
     }
@@ -129,16 +129,17 @@ async fn open(url: &str, options: hyperslab_cloud::CloudOptions) -> PyResult<Py<
 async fn finish(cloud: CloudFile, name: String) -> PyResult<Py<PyAny>> {
     let facade = cloud.run(|file| Ok(file.clone())).await.map_err(raise)?;
     let file = File::of_url(facade, name)?;
-    Python::attach(|py| {
+    let opened = Python::try_attach(|py| {
         let opened = AsyncFile { cloud, file: Py::new(py, file)? };
         Ok(Py::new(py, opened)?.into_any())
-    })
+    });
+    opened.unwrap_or_else(|| Err(interpreter_ended()))
 }
 
 /// Calls a function of Python. Its exception is the cause of the error.
 fn call(work: &Py<PyAny>) -> hyperslab::Result<Py<PyAny>> {
-    let outcome = Python::attach(|py| work.call1(py, PyTuple::empty(py)));
-    outcome.map_err(|error| hyperslab::Error::Io {
+    let outcome = Python::try_attach(|py| work.call1(py, PyTuple::empty(py)));
+    outcome.unwrap_or_else(|| Err(interpreter_ended())).map_err(|error| hyperslab::Error::Io {
         action: "asynchronous work failed".into(),
         source: DriverError::Io { name: "Python".into(), operation: "call", source: io::Error::other(error) },
     })

@@ -8,6 +8,8 @@ use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+use crate::errors::interpreter_ended;
+
 /// An object of Python with the attributes `path` and `size`, and the method
 /// `ranges(starts, ends)`, which returns a list of bytes.
 pub(super) struct PythonReader {
@@ -39,8 +41,6 @@ impl RangeReader for PythonReader {
             let bytes = first.unwrap_or_else(|| Err(PyOSError::new_err("the store returned no bytes")))?;
             Ok(bytes.cast::<PyBytes>()?.as_bytes().to_vec())
         });
-        outcome
-            .unwrap_or_else(|| Err(PyOSError::new_err("the interpreter has ended")))
-            .map_err(io::Error::other)
+        outcome.unwrap_or_else(|| Err(interpreter_ended())).map_err(io::Error::other)
     }
 }
