@@ -84,10 +84,20 @@ fn work(filter: &Arc<Recording>, sparse: bool, check: &mut dyn FnMut(&str)) {
     file.flush().unwrap();
     check("write of points");
     assert_eq!(dataset.read::<i32, ndarray::Ix2>(..).unwrap(), values);
+    check("read after the write of points");
+    dataset.append(0, &values).unwrap();
+    file.flush().unwrap();
+    check("append");
+    dataset.resize(&[ROWS + 2, COLUMNS - 5]).unwrap();
+    file.flush().unwrap();
+    check("smaller shape");
+    let rest = dataset.read::<i32, ndarray::Ix2>((ROWS..ROWS + 2, ..)).unwrap();
+    assert_eq!(rest, values.slice(ndarray::s![..2, ..values.ncols() - 5]));
+    check("read after the change of the shape");
 }
 
 fn create(file: &File, sparse: bool) -> Dataset {
-    let dataset = file.new_dataset("d").of::<i32>().shape(&[ROWS, COLUMNS]);
+    let dataset = file.new_dataset("d").of::<i32>().shape(&[ROWS, COLUMNS]).max_shape(&[None, None]);
     let dataset = if sparse { dataset.sparse(&[4, 4096]) } else { dataset.chunks(&[4, 4096]) };
     dataset.filter(FilterSpec::custom(NUMBER, 0, [], None)).create().unwrap()
 }

@@ -11,7 +11,7 @@ use hyperslab_format::structured_chunk::{
 
 use super::{ChunkKind, SectionForm, StructuredForm};
 use crate::data::chunk_index::StructuredLocation;
-use crate::data::transfer::{DefinedChunk, max_decoded_bytes};
+use crate::data::transfer::{DefinedChunk, max_decoded_bytes, with_scratch};
 use crate::error::{Error, Result};
 use crate::store::{Store, at};
 
@@ -60,10 +60,7 @@ impl StructuredForm {
         location: &StructuredLocation,
         stored: &[u8],
     ) -> Result<DefinedChunk> {
-        thread_local! {
-            static SCRATCH: std::cell::RefCell<Scratch> = std::cell::RefCell::default();
-        }
-        SCRATCH.with_borrow_mut(|scratch| self.decode(store, scaled, location, stored, scratch))
+        with_scratch(|scratch| self.decode(store, scaled, location, stored, scratch))
     }
 
     /// Returns the encoding of the set of defined elements in a stored structured chunk.

@@ -9,7 +9,7 @@ use hyperslab_format::structured_chunk::{
 use super::kept::KeptSection;
 use super::{ChunkKind, EncodedChunk, StructuredForm};
 use crate::data::chunk_index::{ChunkMetadataBytes, StructuredLocation};
-use crate::data::transfer::DefinedChunk;
+use crate::data::transfer::{DefinedChunk, with_scratch};
 use crate::error::{Error, Result};
 use crate::store::Store;
 
@@ -45,10 +45,7 @@ impl StructuredForm {
         before: Option<&StructuredLocation>,
     ) -> Result<EncodedChunk> {
         let contents = self.contents(chunk)?;
-        thread_local! {
-            static SCRATCH: std::cell::RefCell<Scratch> = std::cell::RefCell::default();
-        }
-        SCRATCH.with_borrow_mut(|scratch| {
+        with_scratch(|scratch| {
             let kept = match before {
                 Some(before) if !self.passes_no_filter(scaled)? => {
                     self.kept_sections(store, before, &contents, scratch)?

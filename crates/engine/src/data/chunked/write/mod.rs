@@ -16,17 +16,18 @@ mod tests;
 mod tests_concurrent;
 
 use std::borrow::Cow;
-use std::cell::RefCell;
 use std::sync::Arc;
 
 use crate::store::parallel::prelude::*;
 use hyperslab_dataspace::{Dims, Hyperslab, Selection};
-use hyperslab_filter::{ChunkTarget, Scratch};
+use hyperslab_filter::ChunkTarget;
 use hyperslab_format::codec::Address;
 
 use super::ChunkedSource;
 use crate::data::chunk_index::{ChunkLocation, ChunkTable};
-use crate::data::transfer::{ChunkCache, DirtyChunks, Due, RowBuffers, Snapshot, WriteSource, parallel};
+use crate::data::transfer::{
+    ChunkCache, DirtyChunks, Due, RowBuffers, Snapshot, WriteSource, parallel, with_scratch,
+};
 use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind, Store};
 
@@ -424,22 +425,8 @@ fn filled(source: &ChunkedSource, needs_fill: bool) -> Result<Vec<u8>> {
 /// chunks, optional filters are used only if they make the chunk shorter.
 const MAX_GROWING_BYTES: u64 = (4 << 30) - (64 << 20);
 
-thread_local! {
-    /// Buffers and codec states that this thread's encoders reuse.
-    static SCRATCH: RefCell<Scratch> = RefCell::default();
-}
-
 /// Largest number of bytes of an encoded chunk whose memory is kept for the next chunk.
 const MAX_REUSED_BYTES: usize = 1 << 20;
-
-/// Calls `work` with the buffers of this thread. If a filter that runs on this thread writes chunks
-/// itself, calls `work` with new buffers.
-fn with_scratch<T>(work: impl FnOnce(&mut Scratch) -> T) -> T {
-    SCRATCH.with(|scratch| match scratch.try_borrow_mut() {
-        Ok(mut scratch) => work(&mut scratch),
-        Err(_) => work(&mut Scratch::default()),
-    })
-}
 
 /// Keeps the memory of stored chunks for the next encoders of this thread.
 fn reuse(encoded: Vec<Encoded>) {
