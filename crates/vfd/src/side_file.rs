@@ -91,6 +91,7 @@ pub struct PathSideFile {
     path: PathBuf,
     name: String,
     /// The main file to which this side file belongs.
+    #[cfg_attr(not(unix), expect(dead_code, reason = "only Unix has owners of files to compare"))]
     main: Option<PathBuf>,
 }
 
