@@ -15,7 +15,8 @@ const FOLDER: &str = "target/serve-suites";
 const H5GROVE: &str = "h5grove";
 const H5WEB: &str = "h5web";
 /// The packages of the Python that runs the suites.
-const PACKAGES: [&str; 6] = ["h5py==3.16.0", "numpy==1.26.4", "orjson", "pytest", "requests", "tifffile"];
+const PACKAGES: [&str; 7] =
+    ["h5py==3.16.0", "numpy==1.26.4", "orjson", "pytest", "requests", "tifffile", "typing-extensions"];
 
 /// A handler of requests.
 struct Handler {
