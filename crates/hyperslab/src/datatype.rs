@@ -13,7 +13,8 @@ pub use hyperslab_datatype::{
 /// The conversion of elements between datatypes.
 pub mod convert {
     pub use hyperslab_datatype::convert::{
-        Conversion, Conversions, ConvertError, ElementPart, Exception, ExceptionKind, Exceptions, HeapError,
-        Kernel, Response, Result, Rule, Strided, StridedMut, VariableArena, VariableSink, VariableSource,
+        AtItems, Conversion, Conversions, ConvertError, ElementPart, Exception, ExceptionKind, Exceptions,
+        HeapError, Kernel, Response, Result, Rule, Strided, StridedMut, VariableArena, VariableSink,
+        VariableSource,
     };
 }

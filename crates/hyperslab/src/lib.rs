@@ -71,6 +71,8 @@
 //! - `bzip2`, `lz4`, `lzo`, `snappy`, `zfp`, `zstd-rs` (all on): codecs of filters. Without a
 //!   codec, access to chunks that need it returns [`ErrorKind::Unsupported`]. Deflate, shuffle,
 //!   szip, n-bit, scale-offset, LZF, bitshuffle and the structure of Blosc are always built in.
+//! - `zlib-rs-inflate`: the decoder of zlib-rs for deflate, which is faster than `fdeflate` and has
+//!   unsafe code.
 //! - `zstd`, `libdeflate`, `liblz4`: Zstandard, deflate and LZ4 by C libraries.
 //! - `sprs`: sparse datasets from and to matrices of the crate `sprs`: `SparseView::write_sprs`,
 //!   `read_sprs`, `read_sprs_csc`, `write_triplets`, `read_triplets`. Includes `ndarray`.

@@ -165,7 +165,8 @@ def writes(inputs: dict[str, Any]) -> dict[str, tuple[int, Calls]]:
     from hyperslab import sparse
 
     size = max(int(20_000 * inputs["scale"] ** 0.5), 500)
-    matrix = scipy.sparse.random(size, size, density=0.01, format="csr", random_state=1)
+    # A generator chooses the elements without a permutation of all of them.
+    matrix = scipy.sparse.random(size, size, density=0.01, format="csr", random_state=np.random.default_rng(1))
     target = os.path.join(inputs["folder"], "output")
 
     def to_file(work: Callable[[Any, Any], Any], **options: Any) -> Calls:
@@ -289,11 +290,16 @@ def free_with_one_thread(path: str) -> float:
     return float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment).stdout)
 
 
-def measure(repeats: int, found: Calls, rounds: int) -> dict[str, float]:
-    """Return the median seconds of one call of each library."""
+def measure(repeats: int, found: Calls, rounds: int, writes: bool = False) -> dict[str, float]:
+    """Return the median seconds of one call of each library.
+
+    Before a call that writes, the system stores what earlier calls wrote: otherwise, the call would wait for their data.
+    """
     times: dict[str, list[float]] = {name: [] for name in found}
     for _ in range(rounds):
         for name, call in found.items():
+            if writes:
+                os.sync()
             start = time.perf_counter()
             call()
             times[name].append((time.perf_counter() - start) / repeats)
@@ -316,6 +322,9 @@ def main() -> None:
     parser.add_argument("--scale", type=float, default=1.0)
     parser.add_argument("--json")
     choices = parser.parse_args()
+    unknown = set(choices.workload) - set(BARS)
+    if unknown:
+        parser.error(f"no workload has the name {', '.join(sorted(unknown))}; the names: {', '.join(BARS)}")
     folder = tempfile.mkdtemp(prefix="hyperslab-bench-")
     try:
         run(choices, folder)
@@ -328,10 +337,11 @@ def run(choices: argparse.Namespace, folder: str) -> None:
     inputs = prepare(folder, choices.scale)
     rows = {}
     print("| workload | h5py | hyperslab | ratio | bar | others |\n|---|---:|---:|---:|---:|---|")
-    for name, (repeats, found) in {**calls(inputs), **writes(inputs)}.items():
+    reading, writing = calls(inputs), writes(inputs)
+    for name, (repeats, found) in {**reading, **writing}.items():
         if choices.workload and name not in choices.workload:
             continue
-        rows[name] = measure(repeats, found, choices.rounds)
+        rows[name] = measure(repeats, found, choices.rounds, name in writing)
         print(line(name, rows[name]), flush=True)
     if not choices.workload:
         rows["import"] = {library: statistics.median(import_time(library) for _ in range(5)) for library in ("h5py", "hyperslab")}

@@ -73,6 +73,31 @@ def test_texts_and_sequences(path: Path) -> None:
         assert arrow.to_arrow(f["e"]).to_pylist() == []
 
 
+def test_many_texts(path: Path) -> None:
+    texts = [f"{number} {'ä€🌍'[number % 4 :]}" if number % 7 else "" for number in range(30_000)]
+    with h5py.File(path, "w") as f:
+        f["t"] = texts
+        f.create_dataset("unwritten", (30_000,), h5py.string_dtype(), chunks=(10_000,))
+        f["unwritten"][10_000:20_000:2] = texts[:5000]
+        f["fixed"] = np.array([text.encode() for text in texts])
+    with hyperslab.File(path) as f:
+        assert arrow.to_arrow(f["t"]).to_pylist() == texts
+        assert arrow.to_arrow(f["fixed"]).to_pylist() == texts
+        expected = [""] * 30_000
+        expected[10_000:20_000:2] = texts[:5000]
+        assert arrow.to_arrow(f["unwritten"]).to_pylist() == expected
+        found = [text for batch in arrow.batches(f["t"], rows=999) for text in batch.column(0).to_pylist()]
+        assert found == texts
+
+
+@pytest.mark.parametrize("texts", [[b"a", b"\xff", b"b"], [b"\xc3", b"\xa4"]])
+def test_texts_that_are_not_utf8(path: Path, texts: list[bytes]) -> None:
+    with h5py.File(path, "w") as f:
+        f.create_dataset("t", data=texts, dtype=h5py.string_dtype())
+    with hyperslab.File(path) as f, pytest.raises(ValueError, match="not UTF-8"):
+        arrow.to_arrow(f["t"])
+
+
 @pytest.mark.parametrize("size", [1, 7, 1000, 5000])
 def test_streams(path: Path, size: int) -> None:
     with hyperslab.File(path, "w") as f:

@@ -1,7 +1,7 @@
 //! `cargo xtask bench-python`: workloads of the Python package, compared with h5py, pyfive,
 //! zarr-python and tensorstore.
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use hyperslab_testkit::workspace;
 
 use crate::{python, shell};
@@ -12,16 +12,21 @@ const PAGE: &str = "docs/benchmarks.md";
 const START: &str = "<!-- `cargo xtask bench-python` writes the lines from here to its end marker -->\n";
 const END: &str = "<!-- end marker of bench-python -->";
 
-/// Runs the benchmark. With `--update`, writes its table into the page of benchmarks.
+/// Runs the benchmark, or only the workloads whose names follow. With `--update`, writes the table
+/// of all workloads into the page of benchmarks.
 pub(crate) fn run(args: &[String]) -> Result<()> {
-    let (mut update, mut rounds) = (false, "5");
+    let (mut update, mut rounds, mut workloads) = (false, "5", Vec::new());
     for arg in args {
         match arg.as_str() {
             "--update" => update = true,
             number if number.parse::<usize>().is_ok() => rounds = number,
-            _ => bail!("cargo xtask bench-python [ROUNDS] [--update]"),
+            option if option.starts_with('-') => {
+                bail!("cargo xtask bench-python [ROUNDS] [--update | WORKLOAD…]")
+            }
+            workload => workloads.push(workload),
         }
     }
+    ensure!(!update || workloads.is_empty(), "--update writes the table of all workloads");
     let Some(interpreter) = python::prepare()? else { return Ok(()) };
     python::install(&interpreter, python::RELEASE)?;
     let install =
@@ -29,7 +34,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     if let Err(error) = shell::run(&mut shell::command(&interpreter, &install)) {
         println!("bench-python: without pyfive, zarr and tensorstore, which cannot be installed: {error:#}");
     }
-    let mut bench = shell::command(&interpreter, &[SCRIPT, "--rounds", rounds]);
+    let mut bench = shell::command(&interpreter, &[&[SCRIPT, "--rounds", rounds], &workloads[..]].concat());
     let table = shell::output(&mut bench).context("the benchmark failed")?;
     println!("{table}");
     if update {

@@ -23,7 +23,8 @@ pub(crate) const FULL: [&str; 2] = ["--features", "hyperslab-cli/full"];
 
 /// Arguments of `cargo` that select all features that tests and lints of the workspace need. One
 /// set of features for all of them saves builds.
-pub(crate) const EVERYTHING: [&str; 2] = ["--features", "hyperslab-cli/full,hyperslab/sprs"];
+pub(crate) const EVERYTHING: [&str; 2] =
+    ["--features", "hyperslab-cli/full,hyperslab/sprs,hyperslab/zlib-rs-inflate"];
 
 /// Builds the `hyperslab` command with all parts into `target/release`.
 pub(crate) fn build_command() -> Result<()> {

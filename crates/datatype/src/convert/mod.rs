@@ -42,7 +42,7 @@ pub use exception::{Exception, ExceptionKind, Exceptions, Response};
 pub use kernel::Kernel;
 pub use rules::{Conversions, Rule};
 pub use strided::{Strided, StridedMut};
-pub use variable::{VariableArena, VariableSink, VariableSource};
+pub use variable::{AtItems, VariableArena, VariableSink, VariableSource};
 
 /// A planned conversion of elements from one datatype to another.
 ///

@@ -13,6 +13,10 @@ use super::text::{put_text, text_length};
 use super::{ConvertError, Result, size_of};
 use crate::{CharacterSet, Datatype, DatatypeClass, StringPadding, VariableLength, VariableLengthKind};
 
+/// A function that [`VariableSource::each`] calls with the number and the items of an element. The
+/// items are `None` if the element is null.
+pub type AtItems<'a> = dyn FnMut(usize, Option<&[u8]>) -> Result<()> + 'a;
+
 /// A heap that contains the variable-length data of a conversion's source elements.
 pub trait VariableSource: std::fmt::Debug + Send + Sync {
     /// Calls `with` with the items of a variable-length element. `descriptor` is the stored form of
@@ -33,6 +37,26 @@ pub trait VariableSource: std::fmt::Debug + Send + Sync {
     fn is_null(&self, descriptor: &[u8]) -> bool {
         let _ = descriptor;
         false
+    }
+
+    /// Calls `with` with the number and the items of each of several variable-length elements.
+    /// `descriptors` contains the stored forms of the elements, of `size` bytes each.
+    ///
+    /// The default implementation calls [`is_null`](Self::is_null) and [`items`](Self::items) for
+    /// each element. A heap that finds the data of neighbouring elements faster than the data of
+    /// single elements should have its own implementation.
+    ///
+    /// # Errors
+    /// The errors of [`items`](Self::items).
+    fn each(&self, descriptors: &[u8], size: usize, item_size: usize, with: &mut AtItems<'_>) -> Result<()> {
+        for (number, descriptor) in descriptors.chunks_exact(size.max(1)).enumerate() {
+            if self.is_null(descriptor) {
+                with(number, None)?;
+            } else {
+                self.items(descriptor, item_size, &mut |items| with(number, Some(items)))?;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -124,25 +148,20 @@ impl Kernel for Sequences {
     fn run(&self, source: &[u8], destination: &mut [u8]) -> Result<()> {
         let mut converted = Vec::new();
         let (from_size, to_size) = self.item_sizes;
-        let sources = source.chunks_exact(self.element_sizes.0);
-        for (at, (from, to)) in sources.zip(destination.chunks_exact_mut(self.element_sizes.1)).enumerate() {
-            if self.source.is_null(from) {
-                self.sink.store_null(to)?;
-                continue;
+        let mut destinations = destination.chunks_exact_mut(self.element_sizes.1);
+        self.source.each(source, self.element_sizes.0, from_size, &mut |at, items| {
+            let Some(to) = destinations.next() else { return Ok(()) };
+            let Some(items) = items else { return self.sink.store_null(to) };
+            let count = items.len().checked_div(from_size).unwrap_or(0);
+            if self.items.is_copy() {
+                return self.sink.store(items, count, to);
             }
+            converted.clear();
+            converted.resize(count * to_size, 0);
             let here = |_| at * self.element_sizes.0;
-            self.source.items(from, from_size, &mut |items| {
-                let count = items.len().checked_div(from_size).unwrap_or(0);
-                if self.items.is_copy() {
-                    return self.sink.store(items, count, to);
-                }
-                converted.clear();
-                converted.resize(count * to_size, 0);
-                self.items.run(items, &mut converted).map_err(|error| error.map_index(here))?;
-                self.sink.store(&converted, count, to)
-            })?;
-        }
-        Ok(())
+            self.items.run(items, &mut converted).map_err(|error| error.map_index(here))?;
+            self.sink.store(&converted, count, to)
+        })
     }
 }
 
@@ -156,15 +175,14 @@ struct ToFixed {
 
 impl Kernel for ToFixed {
     fn run(&self, source: &[u8], destination: &mut [u8]) -> Result<()> {
-        let sources = source.chunks_exact(self.element_sizes.0);
-        for (from, to) in sources.zip(destination.chunks_exact_mut(self.element_sizes.1)) {
-            self.source.items(from, 1, &mut |text| {
-                let length = text_length(StringPadding::NullTerminated, text);
-                put_text(text.get(..length).unwrap_or(text), self.padding, to);
-                Ok(())
-            })?;
-        }
-        Ok(())
+        let mut destinations = destination.chunks_exact_mut(self.element_sizes.1);
+        self.source.each(source, self.element_sizes.0, 1, &mut |_, text| {
+            let Some(to) = destinations.next() else { return Ok(()) };
+            let text = text.unwrap_or(&[]); // A null text is empty.
+            let length = text_length(StringPadding::NullTerminated, text);
+            put_text(text.get(..length).unwrap_or(text), self.padding, to);
+            Ok(())
+        })
     }
 }
 

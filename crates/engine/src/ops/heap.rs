@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use hyperslab_datatype::convert::{ConvertError, HeapError, VariableSource};
+use hyperslab_datatype::convert::{AtItems, ConvertError, HeapError, VariableSource};
 
 use super::OpenFile;
-use crate::data::variable::{ForeignHeap, VariableLengthValue};
+use crate::data::variable::{ForeignHeap, VariableLengthReader, VariableLengthValue};
 use crate::error::Result;
 
 impl OpenFile {
@@ -36,6 +36,16 @@ impl VariableSource for OpenFile {
     fn is_null(&self, descriptor: &[u8]) -> bool {
         is_null(descriptor)
     }
+
+    fn each(
+        &self,
+        descriptors: &[u8],
+        size: usize,
+        item_size: usize,
+        with: &mut AtItems<'_>,
+    ) -> Result<(), ConvertError> {
+        each(self, None, descriptors.chunks_exact(size.max(1)), item_size, with)
+    }
 }
 
 /// A heap for the variable-length elements of virtual datasets. The data of the elements may come
@@ -61,6 +71,17 @@ impl VariableSource for SharedHeap {
     fn is_null(&self, descriptor: &[u8]) -> bool {
         is_null(descriptor)
     }
+
+    fn each(
+        &self,
+        descriptors: &[u8],
+        size: usize,
+        item_size: usize,
+        with: &mut AtItems<'_>,
+    ) -> Result<(), ConvertError> {
+        let descriptors = descriptors.chunks_exact(size.max(1));
+        each(&self.file, Some(&self.foreign), descriptors, item_size, with)
+    }
 }
 
 /// Returns whether the descriptor of a variable-length element is null, which means that its
@@ -77,4 +98,26 @@ fn with_items(
 ) -> Result<(), ConvertError> {
     let failed = |error| ConvertError::Heap(HeapError::new(error));
     with(value.map_err(failed)?.items(item_size).map_err(failed)?)
+}
+
+/// Calls `with` with the number and the items of each variable-length element of a file; see
+/// [`VariableSource::each`]. Elements that follow each other usually have their items in the same
+/// collection of the global heap, which is kept from element to element.
+fn each<'d>(
+    file: &OpenFile,
+    foreign: Option<&ForeignHeap>,
+    descriptors: impl Iterator<Item = &'d [u8]>,
+    item_size: usize,
+    with: &mut AtItems<'_>,
+) -> Result<(), ConvertError> {
+    let mut reader = VariableLengthReader::new(&file.container.store, &file.container.heap, foreign);
+    for (number, descriptor) in descriptors.enumerate() {
+        if is_null(descriptor) {
+            with(number, None)?;
+            continue;
+        }
+        let items = reader.items(descriptor, item_size);
+        with(number, Some(items.map_err(|error| ConvertError::Heap(HeapError::new(error)))?))?;
+    }
+    Ok(())
 }

@@ -1,5 +1,5 @@
-//! The deflate filter's codec: decoded by `fdeflate`, the fastest Rust decoder, and encoded by
-//! zlib-rs.
+//! The deflate filter's codec: decoded by `fdeflate`, the fastest decoder without unsafe code, or
+//! with the feature `zlib-rs-inflate` by zlib-rs. Encoded by zlib-rs.
 
 use zlib_rs::{Deflate, DeflateConfig, DeflateFlush, Status};
 

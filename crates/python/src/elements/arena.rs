@@ -32,6 +32,11 @@ fn range(descriptor: &[u8], item_size: usize) -> Option<Range<usize>> {
     Some(position..position.checked_add(count.checked_mul(item_size)?)?)
 }
 
+/// Returns the position after the text that a descriptor refers to; `None` for a null element.
+pub(super) fn end_of(descriptor: &[u8]) -> Option<usize> {
+    range(descriptor, 1).map(|range| range.end)
+}
+
 fn invalid() -> ConvertError {
     ConvertError::Heap(HeapError::new("an element has an invalid descriptor"))
 }
@@ -46,9 +51,9 @@ fn describe(descriptor: &mut [u8], count: u64, position: u64) -> Result<(), Conv
 }
 
 impl Arena {
-    /// Returns the number of bytes of all variable-length data.
-    pub(crate) fn len(&self) -> usize {
-        self.bytes.read().len()
+    /// Takes the bytes of all variable-length data out of the arena.
+    pub(super) fn take(&self) -> Vec<u8> {
+        std::mem::take(&mut *self.bytes.write())
     }
 
     /// Calls `with` with the bytes of the items that a descriptor refers to, and with their count.

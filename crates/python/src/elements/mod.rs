@@ -9,6 +9,7 @@ mod arena;
 mod decode;
 mod encode;
 mod form;
+mod joined;
 pub(crate) mod memory;
 mod numpy_strings;
 
@@ -98,10 +99,8 @@ impl Form {
 
     /// Converts stored elements to the datatype of the buffer, in parts that threads share.
     fn convert(&self, stored: &Stored) -> hyperslab::Result<Vec<Converted>> {
-        let size = (stored.datatype().size as usize).max(1);
-        let threads = rayon::current_num_threads().max(1);
-        let elements = stored.len().div_ceil(threads).max(PART_ELEMENTS);
-        let parts = stored.bytes().par_chunks(elements.checked_mul(size).ok_or_else(too_large)?);
+        let (size, part_bytes) = part_size(stored)?;
+        let parts = stored.bytes().par_chunks(part_bytes);
         parts.map(|bytes| self.convert_part(stored, bytes, bytes.len() / size)).collect()
     }
 
@@ -117,33 +116,18 @@ impl Form {
         plan.convert(source, &mut buffer, count)?;
         Ok(Converted { arena, buffer, count })
     }
-
-    /// Converts stored texts to the positions of the texts and the bytes of all texts, which are
-    /// UTF-8.
-    pub(crate) fn joined_texts(&self, stored: &Stored) -> hyperslab::Result<(Vec<i64>, Vec<u8>)> {
-        let parts = self.convert(stored)?;
-        let mut offsets = Vec::with_capacity(stored.len() + 1);
-        let mut bytes = Vec::with_capacity(parts.iter().map(|part| part.arena.len()).sum());
-        offsets.push(0);
-        let mut is_utf8 = true;
-        for part in &parts {
-            for descriptor in part.buffer.chunks_exact(arena::DESCRIPTOR_BYTES) {
-                part.arena.with(descriptor, 1, |text| {
-                    is_utf8 &= text.is_ascii() || std::str::from_utf8(text).is_ok();
-                    bytes.extend_from_slice(text);
-                });
-                offsets.push(i64::try_from(bytes.len()).map_err(|_| too_large())?);
-            }
-        }
-        if !is_utf8 {
-            return Err(hyperslab::Error::Misuse("a text is not UTF-8: Arrow cannot hold it".into()));
-        }
-        Ok((offsets, bytes))
-    }
 }
 
 /// The smallest number of elements of a part that one thread converts.
 const PART_ELEMENTS: usize = 8192;
+
+/// Returns the size of a stored element and of a part that one thread converts, in bytes.
+fn part_size(stored: &Stored) -> hyperslab::Result<(usize, usize)> {
+    let size = (stored.datatype().size as usize).max(1);
+    let threads = rayon::current_num_threads().max(1);
+    let elements = stored.len().div_ceil(threads).max(PART_ELEMENTS);
+    Ok((size, elements.checked_mul(size).ok_or_else(too_large)?))
+}
 
 /// A part of the elements of a read, in the datatype of the buffer.
 struct Converted {

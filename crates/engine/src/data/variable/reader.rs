@@ -20,14 +20,14 @@ pub struct VariableLengthReader<'a> {
     heap: &'a GlobalHeap,
     foreign: Option<&'a ForeignHeap>,
     last: Option<(Address, Arc<GlobalHeapCollection>)>,
-    last_foreign: Arc<[u8]>,
+    last_foreign: Option<Arc<[u8]>>,
 }
 
 impl<'a> VariableLengthReader<'a> {
     /// Creates a reader of the variable-length elements of one file. Elements from other files have
     /// their items in the heap `foreign`.
     pub fn new(store: &'a Store, heap: &'a GlobalHeap, foreign: Option<&'a ForeignHeap>) -> Self {
-        Self { store, heap, foreign, last: None, last_foreign: Arc::default() }
+        Self { store, heap, foreign, last: None, last_foreign: None }
     }
 
     /// Returns the stored items (string bytes or sequence elements) of a variable-length element.
@@ -36,8 +36,7 @@ impl<'a> VariableLengthReader<'a> {
         if let Some((count, contents)) =
             self.foreign.and_then(|heap| heap.get(element).transpose()).transpose()?
         {
-            self.last_foreign = contents;
-            return items(count, &self.last_foreign, item_size);
+            return items(count, self.last_foreign.insert(contents), item_size);
         }
         let Some((count, id)) = descriptor(self.store, element)? else { return Ok(&[]) };
         if self.last.as_ref().is_none_or(|(address, _)| *address != id.collection) {
