@@ -23,7 +23,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         }
     }
     let Some(interpreter) = python::prepare()? else { return Ok(()) };
-    python::install(&interpreter, python::RELEASE)?;
+    python::install(&interpreter, python::WHEEL)?;
     let install =
         ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement", REQUIREMENTS];
     if let Err(error) = shell::run(&mut shell::command(&interpreter, &install)) {
