@@ -1,5 +1,5 @@
 //! Benchmarks of hyperslab and libhdf5, measured in turn in the same run:
-//! `cargo run --release -p hyperslab-bench -- BENCHMARK`.
+//! `cargo run --profile dist -p hyperslab-bench -- BENCHMARK`.
 #![forbid(unsafe_code)]
 #![expect(clippy::print_stdout, reason = "a benchmark prints its results")]
 
@@ -93,7 +93,7 @@ fn main() -> ExitCode {
     let name = args.next().unwrap_or_default();
     let rest: Vec<String> = args.collect();
     let Some((_, benchmark, _)) = BENCHMARKS.iter().find(|(benchmark, ..)| *benchmark == name) else {
-        println!("cargo run --release -p hyperslab-bench -- BENCHMARK\n");
+        println!("cargo run --profile dist -p hyperslab-bench -- BENCHMARK\n");
         for (benchmark, _, help) in BENCHMARKS {
             println!("  {benchmark:<10} {help}");
         }

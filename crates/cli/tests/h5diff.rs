@@ -258,3 +258,37 @@ fn a_symbolic_link_with_the_name_of_the_tool_runs_the_tool() {
     assert_eq!(output.out(), "dataset: </grid> and </grid>\n1 differences found\n");
     assert_eq!(output.code(), 1);
 }
+
+#[test]
+fn compounds_are_compared_despite_other_signs() {
+    let pair = Pair::new(|file, is_second| {
+        let number = if is_second { u32::datatype() } else { i32::datatype() };
+        let record = Datatype::packed([("x", number), ("y", u8::datatype())]);
+        let dataset = file.new_dataset("records").datatype(record).shape(&[1]).create().unwrap();
+        dataset.write_stored(.., &[1, 0, 0, 0, if is_second { 8 } else { 5 }]).unwrap();
+    });
+    let (text, code) = pair.diff(&["-r", "a.h5", "b.h5"]);
+    assert!(text.contains("[ 0 ]          5               8               3 "), "{text}");
+    assert_eq!(code, 1);
+}
+
+#[test]
+fn the_padding_of_the_larger_text_decides() {
+    let pair = Pair::new(|file, is_second| {
+        let (padding, size, text) = if is_second {
+            (StringPadding::NullPadded, 6, b"uvwxyz".as_slice())
+        } else {
+            (StringPadding::NullTerminated, 5, b"abcd\0".as_slice())
+        };
+        let datatype = Datatype::fixed_string(size, padding, CharacterSet::Ascii);
+        file.new_dataset("t")
+            .datatype(datatype)
+            .shape(&[1])
+            .create()
+            .unwrap()
+            .write_stored(.., text)
+            .unwrap();
+    });
+    let (text, _) = pair.diff(&["-r", "a.h5", "b.h5"]);
+    assert!(text.contains("[ 0 ]            z            \\000\n6 differences found"), "{text}");
+}

@@ -238,3 +238,39 @@ fn targets_of_external_links_are_printed_inside_the_links() {
     // The tool stops at the cycle.
     assert_eq!(text.matches("DATASET \"numbers\"").count(), 17);
 }
+
+#[test]
+fn references_to_references_are_followed() {
+    let write = |file: &hyperslab::File| {
+        let values = file.new_dataset("values").write(&[5_u8, 6, 7]).unwrap();
+        let references = |name: &str, targets: &[hyperslab::ReferenceTarget], kind| {
+            let count = u64::try_from(targets.len()).unwrap();
+            let dataset = file.new_dataset(name).datatype(kind).shape(&[count]).create().unwrap();
+            dataset.write_references(.., targets).unwrap();
+            dataset
+        };
+        let object = || hyperslab::Datatype::object_reference(8);
+        let inner = references("inner", &[hyperslab::ReferenceTarget::object(&values)], object());
+        // The second reference leads to the list itself.
+        let outer = file.new_dataset("outer").datatype(object()).shape(&[2]).create().unwrap();
+        let targets = [&inner, &outer].map(|dataset| hyperslab::ReferenceTarget::object(dataset));
+        outer.write_references(.., &targets).unwrap();
+    };
+    let text = printed_of(write, &["-d", "outer"]).printed();
+    let nested = "/inner\"\n         DATA {\n            DATASET ";
+    assert!(text.contains(nested) && text.contains("(0): 5, 6, 7\n"), "{text}");
+    assert!(text.matches("/outer\"\n").count() < 4, "{text}");
+}
+
+#[test]
+fn values_without_a_name_are_bytes() {
+    let write = |file: &hyperslab::File| {
+        let member = hyperslab::datatype::EnumerationMember { name: "one".into(), value: vec![0, 1] };
+        let base = hyperslab::Datatype::integer(2, true, hyperslab::datatype::ByteOrder::BigEndian);
+        let names = hyperslab::Datatype::enumeration(base, vec![member]);
+        let dataset = file.new_dataset("e").datatype(names).shape(&[2]).create().unwrap();
+        dataset.write_stored(.., &[0, 1, 2, 3]).unwrap();
+    };
+    let text = printed_of(write, &["-d", "e"]).printed();
+    assert!(text.contains("(0): one, 03:02\n"), "{text}");
+}

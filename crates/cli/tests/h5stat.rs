@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use hyperslab::filter::FilterSpec;
-use hyperslab::{FileOptions, FileSpace, FileSpaceStrategy};
+use hyperslab::{FileOptions, FileSpace, FileSpaceStrategy, H5Type as _};
 use hyperslab_testkit::program::{Program, Run};
 use hyperslab_testkit::{expected, fixtures};
 
@@ -152,4 +152,22 @@ fn cases() -> Option<PathBuf> {
     }
     hyperslab_testkit::workspace::skip("cases of h5stat", "../shared/tools/h5stat is not there");
     None
+}
+
+#[test]
+fn committed_datatypes_without_links_do_not_count() {
+    let folder = tempfile::tempdir().unwrap();
+    let headers = |name: &str, has_link: bool| {
+        let path = folder.path().join(name);
+        let file = FileOptions::new().create(&path).unwrap();
+        let datatype = file.commit_datatype("type", &i32::datatype()).unwrap();
+        file.new_dataset("a").committed(&datatype).shape(&[3]).create().unwrap();
+        if !has_link {
+            file.remove("type").unwrap();
+        }
+        file.close().unwrap();
+        number(&printed(&[path.to_str().unwrap()]), "Datatypes: ")
+    };
+    assert!(headers("linked.h5", true) > 0);
+    assert_eq!(headers("unlinked.h5", false), 0);
 }

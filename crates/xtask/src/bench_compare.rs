@@ -9,7 +9,7 @@ use crate::{shell, test};
 /// name.
 pub(crate) fn run(args: &[String]) -> Result<()> {
     test::prepare_referee();
-    let fixed = ["run", "--release", "--quiet", "--package", "hyperslab-bench", "--", "compare"];
+    let fixed = ["run", "--profile", shell::DIST, "--quiet", "--package", "hyperslab-bench", "--", "compare"];
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     shell::run(&mut shell::cargo(&[&fixed, args.as_slice()].concat()))
 }

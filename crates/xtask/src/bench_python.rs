@@ -28,7 +28,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     }
     ensure!(!update || workloads.is_empty(), "--update writes the table of all workloads");
     let Some(interpreter) = python::prepare()? else { return Ok(()) };
-    python::install(&interpreter, python::RELEASE)?;
+    python::install(&interpreter, python::WHEEL)?;
     let install =
         ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement", REQUIREMENTS];
     if let Err(error) = shell::run(&mut shell::command(&interpreter, &install)) {

@@ -30,12 +30,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         return Ok(());
     }
     let python = python()?;
-    let program = if let Some(program) = binary {
-        program
-    } else {
-        shell::build_command()?;
-        workspace::root().join("target/release/hyperslab")
-    };
+    let program = if let Some(program) = binary { program } else { shell::build_dist_command()? };
     let folder = workspace::root().join("target/bench/serve");
     let mut command = shell::command(python, &[SCRIPT]);
     let table = shell::output(command.arg(program).arg(folder)).context("the benchmark failed")?;

@@ -31,7 +31,7 @@ const STEPS: &[(&str, Step)] = &[
     ("repack-corpus", || repack_corpus::run(&[])),
     ("tool-cases", || tool_cases::run(&[])),
     ("test", || test::run(&[])),
-    ("capi", || capi::run(&[])),
+    ("capi", || capi::run(&["--release".to_owned()])),
     ("capi-suites", || capi_suites::run(&["--sample".to_owned()])),
     ("python", || python::run(&["--dev".to_owned()])),
     ("page", || page::run(&[])),

@@ -40,8 +40,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
 /// Builds the program that compares files, and returns its path.
 fn build() -> Result<PathBuf> {
     let build = ["build", "--release", "--package", "hyperslab-cloud", "--example", "cloud_digest"];
-    // The optimization between crates takes longer than it saves here.
-    shell::run(shell::cargo(&build).env("CARGO_PROFILE_RELEASE_LTO", "off"))?;
+    shell::run(&mut shell::cargo(&build))?;
     Ok(workspace::root().join("target/release/examples/cloud_digest"))
 }
 

@@ -211,7 +211,7 @@ const TASKS: &[(&str, Task, &str)] = &[
     (
         "capi",
         capi::run,
-        "the C interface as an installed library with headers, in target/capi/ [--debug] [--library FILE: takes this library instead of a new build] [--hdf5-1-10: also the library for programs of HDF5 1.10, such as those of Debian 12] [--package: an archive, a Debian package and checksums of both libraries, in target/archives/] [--debian: runs programs of Debian 12 on it] [--wheels: runs the wheels of h5py, netCDF4 and tables on it]",
+        "the C interface as an installed library with headers, in target/capi/ [--debug | --release: without the optimization of the whole program] [--library FILE: takes this library instead of a new build] [--hdf5-1-10: also the library for programs of HDF5 1.10, such as those of Debian 12] [--package: an archive, a Debian package and checksums of both libraries, in target/archives/] [--debian: runs programs of Debian 12 on it] [--wheels: runs the wheels of h5py, netCDF4 and tables on it]",
     ),
     (
         "capi-suites",

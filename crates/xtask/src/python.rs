@@ -22,13 +22,13 @@ const PASSED: &str = "crates/python/tests/passed";
 const SAMPLE: [&str; 1] = ["h5py"];
 const OTHERS: [&str; 4] = ["h5netcdf", "xarray", "xarray-engine", "anndata"];
 /// The profile of the wheel that users install.
-pub(crate) const RELEASE: &str = "release";
+pub(crate) const WHEEL: &str = shell::DIST;
 /// The interpreters that can build and run the package, best first.
 const PYTHONS: [&str; 4] = ["python3", "python3.13", "python3.12", "python3.11"];
 
 /// Runs the task.
 pub(crate) fn run(args: &[String]) -> Result<()> {
-    let (mut all, mut update, mut check, mut profile) = (false, false, true, RELEASE);
+    let (mut all, mut update, mut check, mut profile) = (false, false, true, WHEEL);
     for arg in args {
         match arg.as_str() {
             "--suites" => all = true,

@@ -18,7 +18,7 @@ const PROJECTS: [(&str, &str); 2] =
     [("kerchunk", "HYPERSLAB_KERCHUNK_SOURCE"), ("virtualizarr", "HYPERSLAB_VIRTUALIZARR_SOURCE")];
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
-    let (mut compares, mut suites, mut binary, mut profile) = (true, true, None, python::RELEASE);
+    let (mut compares, mut suites, mut binary, mut profile) = (true, true, None, "release");
     let mut words = args.iter();
     while let Some(arg) = words.next() {
         match arg.as_str() {

@@ -26,10 +26,21 @@ pub(crate) const FULL: [&str; 2] = ["--features", "hyperslab-cli/full"];
 pub(crate) const EVERYTHING: [&str; 2] =
     ["--features", "hyperslab-cli/full,hyperslab/sprs,hyperslab/zlib-rs-inflate"];
 
+/// The profile of programs that users install or that benchmarks measure, and the name of its
+/// folder in the folder of the target.
+pub(crate) const DIST: &str = "dist";
+
 /// Builds the `hyperslab` command with all parts into `target/release`.
 pub(crate) fn build_command() -> Result<()> {
     let build = ["build", "--release", "--package", "hyperslab-cli"];
     run(&mut cargo(&[&build[..], &FULL].concat()))
+}
+
+/// Builds the `hyperslab` command with all parts as users install it. Returns the program.
+pub(crate) fn build_dist_command() -> Result<PathBuf> {
+    let build = ["build", "--profile", DIST, "--package", "hyperslab-cli"];
+    run(&mut cargo(&[&build[..], &FULL].concat()))?;
+    Ok(workspace::root().join("target").join(DIST).join("hyperslab"))
 }
 
 /// Prints the command and runs it. A non-zero status is an error.

@@ -130,7 +130,7 @@ pub(crate) fn section() -> Result<String> {
     let mut text = format!(
         "## {SECTION}\n\nMatrices of {0} x {0} f32 values, as structured chunks of hyperslab and in other formats. Times are in \
          milliseconds: median (best) / median of the processor time. The aim is a fraction of the value of CSR arrays with \
-         gzip. `cargo run --release -p hyperslab-bench -- sparse` measures all densities and a dense dataset.\n",
+         gzip. `cargo run --profile dist -p hyperslab-bench -- sparse` measures all densities and a dense dataset.\n",
         wanted.side
     );
     for pattern in &wanted.patterns {

@@ -1,6 +1,7 @@
 //! The comparison of elements of two datasets or attributes.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 
 use anyhow::{Context as _, Result, anyhow};
 use hyperslab::datatype::StringPadding;
@@ -220,9 +221,14 @@ impl Work<'_> {
             return Ok(());
         }
         let fill = if text.padding == StringPadding::SpacePadded { b' ' } else { 0 };
-        let is_terminated = |text: Text| text.is_variable || text.padding == StringPadding::NullTerminated;
-        let is_padded = !is_terminated(text) && !is_terminated(other_text);
-        let padding = is_padded.then(|| (fill, text.size.max(other_text.size)));
+        let is_padded = |text: Text| !text.is_variable && text.padding != StringPadding::NullTerminated;
+        // The padding of the larger datatype decides, unless the sizes are equal.
+        let is_padded = match text.size.cmp(&other_text.size) {
+            Ordering::Less if !text.is_variable => is_padded(other_text),
+            Ordering::Greater if !other_text.is_variable => is_padded(text),
+            _ => is_padded(text) && is_padded(other_text),
+        };
+        let padding = is_padded.then_some((fill, text.size.max(other_text.size)));
         self.listener.found(
             number,
             &self.part,

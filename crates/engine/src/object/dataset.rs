@@ -4,11 +4,11 @@
 use hyperslab_dataspace::Dataspace;
 use hyperslab_datatype::Datatype;
 use hyperslab_filter::Pipeline;
-use hyperslab_format::codec::{Address, Writer};
+use hyperslab_format::codec::{Address, Reader, Writer};
 use hyperslab_format::message::{
     AllocationTime, DataLayout, DataspaceMessage, DatatypeMessage, ExternalFilesMessage, FillStatus,
     FillValueMessage, FillValueOldMessage, FillWriteTime, FilterDescriptions, FilterPipeline, Layout,
-    MessageType,
+    MessageType, minimum_version,
 };
 
 use super::container::Container;
@@ -187,8 +187,8 @@ fn external(container: &Container, header: &ObjectHeader) -> Result<Vec<External
     message.slots.iter().map(piece).collect()
 }
 
-/// Returns the encoded size in bytes of an object's datatype message. The message is encoded in its
-/// own version, or in a later version if the datatype needs one.
+/// Returns the size in bytes of an object's datatype message, without padding. If the message has a
+/// compound with array members in version 1, returns the size in version 2, which has arrays.
 ///
 /// # Errors
 /// Returns [`Error::Misuse`] if the object has no datatype, and read errors.
@@ -197,9 +197,14 @@ pub fn datatype_length(container: &Container, header: &ObjectHeader) -> Result<u
         return Err(Error::Misuse(format!("the object at {} has no datatype", header.address())));
     };
     let body = message::resolve(container, header, message)?;
-    let message = at(DatatypeMessage::decode(&body, container.params()), header.address())?;
+    let mut reader = Reader::new("datatype message", &body);
+    let message = at(DatatypeMessage::decode_prefix(&mut reader, container.params()), header.address())?;
+    let needed = minimum_version(&message.datatype);
+    if message.version >= needed {
+        return Ok(body.len() - reader.remaining());
+    }
     let mut writer = Writer::new("datatype message");
-    message.encode(container.params(), &mut writer);
+    message.encode_from(needed, &mut writer);
     Ok(at(writer.finish(), header.address())?.len())
 }
 

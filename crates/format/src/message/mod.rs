@@ -65,7 +65,7 @@ pub use data_layout::{
     VirtualLayout,
 };
 pub use dataspace::DataspaceMessage;
-pub use datatype::DatatypeMessage;
+pub use datatype::{DatatypeMessage, minimum_version};
 pub use driver_info::DriverInfo;
 pub use external_files::{ExternalFileSlot, ExternalFilesMessage};
 pub use file_space_info::{FileSpaceInfo, FileSpaceStrategy, FreeSpaceManagers};

@@ -13,7 +13,7 @@ use hyperslab_testkit::workspace;
 
 use self::clients::{Client, Clients};
 use self::report::{Row, Sample};
-use crate::shell;
+use crate::capi;
 
 const ROUNDS: usize = 5;
 /// The variable that divides the sizes of the workloads of `--clients`, for a trial.
@@ -35,7 +35,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     let options = options(args)?;
     let library = match &options.library {
         Some(file) => file.clone(),
-        None => build()?,
+        None => capi::build_dist()?,
     };
     let (suite, section) =
         if options.clients { (&clients::CLIENTS, &report::CLIENTS) } else { (&clients::H5PY, &report::H5PY) };
@@ -91,12 +91,6 @@ fn options(args: &[String]) -> Result<Options> {
         }
     }
     Ok(options)
-}
-
-fn build() -> Result<PathBuf> {
-    shell::run(&mut shell::cargo(&["build", "--release", "--package", "hyperslab-capi"]))?;
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from);
-    Ok(workspace::root().join(target).join("release/libhdf5.so"))
 }
 
 fn path(path: &Path) -> Result<&str> {

@@ -133,10 +133,10 @@ fn interpreter() -> Result<PathBuf> {
 fn build(debug: bool) -> Result<PathBuf> {
     let mut build = vec!["build", "--package", "hyperslab-cloud", "--example", "cloud_reads"];
     if !debug {
-        build.push("--release");
+        build.extend(["--profile", shell::DIST]);
     }
     shell::run(&mut shell::command(Path::new("cargo"), &build))?;
-    let profile = if debug { "debug" } else { "release" };
+    let profile = if debug { "debug" } else { shell::DIST };
     Ok(workspace::root().join("target").join(profile).join("examples/cloud_reads"))
 }
 

@@ -21,10 +21,42 @@ const PACKAGE: &str = "hyperslab-capi";
 /// The package that makes the high-level library.
 const HIGH_LEVEL: &str = "hyperslab-capi-hl";
 
+/// The profiles of Cargo for the library.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum Profile {
+    /// The library that users install.
+    #[default]
+    Dist,
+    /// A library with optimization, for tests.
+    Release,
+    Debug,
+}
+
+impl Profile {
+    /// Returns the option of Cargo.
+    fn option(self) -> &'static str {
+        match self {
+            Self::Dist => "--profile=dist",
+            Self::Release => "--profile=release",
+            Self::Debug => "--profile=dev",
+        }
+    }
+
+    /// Returns the folder of the built files.
+    fn folder(self) -> PathBuf {
+        target_folder().join(match self {
+            Self::Dist => shell::DIST,
+            Self::Release => "release",
+            Self::Debug => "debug",
+        })
+    }
+}
+
 /// The choices of a run.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Request {
-    debug: bool,
+    /// The profile of the build.
+    profile: Profile,
     /// The library, instead of a new build.
     library: Option<PathBuf>,
     /// True for the library of the interface of HDF5 1.10 as well.
@@ -61,14 +93,15 @@ fn parse(args: &[String]) -> Result<Request> {
     let mut rest = args.iter();
     while let Some(arg) = rest.next() {
         match (arg.as_str(), rest.len()) {
-            ("--debug", _) => request.debug = true,
+            ("--debug", _) => request.profile = Profile::Debug,
+            ("--release", _) => request.profile = Profile::Release,
             ("--hdf5-1-10", _) => request.older = true,
             ("--wheels", _) => (request.wheels, request.older) = (true, true),
             ("--debian", _) => (request.debian, request.older) = (true, true),
             ("--package", _) => (request.package, request.older) = (true, true),
             ("--library", 1..) => request.library = rest.next().map(PathBuf::from),
             _ => bail!(
-                "cargo xtask capi [--debug | --library FILE] [--hdf5-1-10] [--package] [--debian] [--wheels]"
+                "cargo xtask capi [--debug | --release | --library FILE] [--hdf5-1-10] [--package] [--debian] [--wheels]"
             ),
         }
     }
@@ -77,12 +110,11 @@ fn parse(args: &[String]) -> Result<Request> {
 
 /// Builds the libraries and writes the prefix.
 fn write_prefix(request: &Request) -> Result<Prefix> {
-    let library = match (&request.library, request.debug) {
-        (Some(file), _) => file.clone(),
-        (None, true) => build(&[HIGH_LEVEL], &[], "debug")?,
-        (None, false) => build(&[HIGH_LEVEL], &["--release"], "release")?,
+    let library = match &request.library {
+        Some(file) => file.clone(),
+        None => build(&[HIGH_LEVEL], request.profile)?,
     };
-    let older = request.older.then(|| older::build(!request.debug)).transpose()?;
+    let older = request.older.then(|| older::build(request.profile)).transpose()?;
     let root = workspace::root();
     let headers = vec![root.join("crates/capi/include"), root.join("crates/capi-hl/include")];
     let prefix = Prefix { folder: root.join("target/capi"), headers };
@@ -99,19 +131,24 @@ fn write_prefix(request: &Request) -> Result<Prefix> {
 
 /// Builds the library with optimization. Returns its file.
 pub(crate) fn build_release() -> Result<PathBuf> {
-    build(&[], &["--release"], "release")
+    build(&[], Profile::Release)
+}
+
+/// Builds the library as users install it. Returns its file.
+pub(crate) fn build_dist() -> Result<PathBuf> {
+    build(&[], Profile::Dist)
 }
 
 /// Builds the library of the interface of HDF5 1.10 with optimization. Returns its file.
 pub(crate) fn build_older_release() -> Result<PathBuf> {
-    older::build(true)
+    older::build(Profile::Release)
 }
 
 /// Builds the library and other packages. Returns the file of the library.
-fn build(others: &[&str], options: &[&str], profile: &str) -> Result<PathBuf> {
+fn build(others: &[&str], profile: Profile) -> Result<PathBuf> {
     let packages: Vec<&str> = [PACKAGE].iter().chain(others).flat_map(|name| ["--package", name]).collect();
-    shell::run(&mut shell::cargo(&[&["build"], packages.as_slice(), options].concat()))?;
-    Ok(target_folder().join(profile).join(prefix::MAIN.built))
+    shell::run(&mut shell::cargo(&[&["build", profile.option()], packages.as_slice()].concat()))?;
+    Ok(profile.folder().join(prefix::MAIN.built))
 }
 
 /// Returns the folder into which cargo builds.

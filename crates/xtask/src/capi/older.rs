@@ -10,6 +10,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result, bail, ensure};
 use hyperslab_testkit::workspace;
 
+use super::Profile;
 use crate::shell;
 
 /// The name that the library states.
@@ -30,16 +31,16 @@ struct Row<'a> {
 }
 
 /// Builds the library into the folder of the profile. Returns its file.
-pub(super) fn build(is_release: bool) -> Result<PathBuf> {
+pub(super) fn build(profile: Profile) -> Result<PathBuf> {
     let root = workspace::root();
     let mut arguments = vec!["rustc", "--package", super::PACKAGE, "--lib", "--features", FEATURE];
     arguments.extend(["--crate-type", "staticlib"]);
-    arguments.extend(is_release.then_some("--release"));
+    arguments.push(profile.option());
     shell::run(&mut shell::cargo(&arguments))?;
-    let folder = super::target_folder().join(if is_release { "release" } else { "debug" });
+    let folder = profile.folder();
     let text = fs::read_to_string(root.join(TABLE)).context(TABLE)?;
     let library = folder.join(SONAME);
-    link(&rows(&text)?, &folder.join("libhdf5.a"), &library, is_release)?;
+    link(&rows(&text)?, &folder.join("libhdf5.a"), &library, profile != Profile::Debug)?;
     Ok(library)
 }
 
@@ -57,7 +58,7 @@ fn rows(text: &str) -> Result<Vec<Row<'_>>> {
 }
 
 /// Links the static library as a shared library.
-fn link(rows: &[Row<'_>], archive: &Path, library: &Path, is_release: bool) -> Result<()> {
+fn link(rows: &[Row<'_>], archive: &Path, library: &Path, is_stripped: bool) -> Result<()> {
     let scratch = tempfile::tempdir()?;
     let (map, names) = (scratch.path().join("map"), scratch.path().join("names"));
     fs::write(&map, version_script(rows)?)?;
@@ -72,7 +73,7 @@ fn link(rows: &[Row<'_>], archive: &Path, library: &Path, is_release: bool) -> R
     linker.arg("-shared").arg("-o").arg(library).arg(format!("-Wl,-soname,{SONAME}"));
     linker.arg(format!("-Wl,--version-script={}", map.display())).arg(format!("@{}", names.display()));
     linker.arg("-Wl,--whole-archive").arg(archive).args(["-Wl,--no-whole-archive", "-Wl,--gc-sections"]);
-    linker.args(["-Wl,-z,relro", "-Wl,-z,now"]).args(is_release.then_some("-Wl,--strip-debug")).args(SYSTEM);
+    linker.args(["-Wl,-z,relro", "-Wl,-z,now"]).args(is_stripped.then_some("-Wl,--strip-debug")).args(SYSTEM);
     shell::run(&mut linker)
 }
 

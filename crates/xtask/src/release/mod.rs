@@ -20,8 +20,6 @@ use crate::shell;
 
 /// The target of static programs.
 const STATIC_TARGET: &str = "x86_64-unknown-linux-musl";
-/// The name of the folder of the profile `release` in the folder of the target.
-const PROFILE: &str = "release";
 
 /// Builds the command, or uses a command that is already built, and writes the files of the
 /// release.
@@ -70,10 +68,10 @@ fn build(root: &Path) -> Result<(PathBuf, String)> {
         println!("note: no static program: `rustup target add {STATIC_TARGET}` installs the target");
         host
     };
-    let arguments = ["build", "--release", "--package", "hyperslab-cli", "--target", &target];
+    let arguments = ["build", "--profile", shell::DIST, "--package", "hyperslab-cli", "--target", &target];
     shell::run(&mut shell::cargo(&[&arguments[..], &shell::FULL].concat()))?;
     let name = format!("hyperslab{}", std::env::consts::EXE_SUFFIX);
-    Ok((root.join("target").join(&target).join(PROFILE).join(name), target))
+    Ok((root.join("target").join(&target).join(shell::DIST).join(name), target))
 }
 
 fn has_static_target() -> bool {

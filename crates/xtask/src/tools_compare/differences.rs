@@ -59,10 +59,10 @@ impl Class {
                 "the C tool cannot read the data, because its build lacks a filter, and hyperslab prints the data"
             }
             Self::CFails => {
-                "the C tool reports a failure, and hyperslab prints the data: committed datatypes without a link, files that the C library refuses"
+                "the C tool reports a failure, and hyperslab prints the data or the difference: committed datatypes without a link, variable-length texts without a value, filters whose parameters the C library refuses, arrays of different shapes"
             }
             Self::HyperslabFails => {
-                "hyperslab prints its output, and then reports damage of the file that the C tool does not notice"
+                "hyperslab prints its output, and then reports a missing file or damage that the C tool does not notice"
             }
             Self::Escapes => {
                 "hyperslab escapes line feeds and other control characters in names and texts, because terminals interpret them"
@@ -72,12 +72,14 @@ impl Class {
             }
             Self::Breaks => "the same words with other line breaks or spaces",
             Self::Sizes => {
-                "the same text with other numbers: sizes of indexes, heaps, datatypes and chunks that hyperslab counts exactly"
+                "the same text with other numbers: the C tool counts empty lists of shared messages and the gap in local heaps of files with short addresses, counts external files and complex numbers in another way, and computes ratios of overlapping members from other sizes"
             }
             Self::Compared => {
-                "`h5diff` compares other elements or counts them in another way (the section `h5diff` of the page about the tools)"
+                "`h5diff` of hyperslab follows references inside compounds and sequences, compares objects that the C tool misses because of the order of its list, and computes differences exactly (the section `h5diff` of [the page about the tools](tools.md))"
             }
-            Self::Other => "other differences",
+            Self::Other => {
+                "rare cases: in `h5stat`, empty lists of shared messages, which make a file seem too short, and attributes of objects without an Attribute Info message; in `h5dump`, several of the other causes in one file, and references to deleted objects and to regions outside the dataset; in `h5ls`, filters whose parameters the C library refuses, and external files"
+            }
         }
     }
 }

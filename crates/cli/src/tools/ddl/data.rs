@@ -7,9 +7,9 @@ use super::spaces;
 /// The default width of an output line of elements in h5dump.
 pub(crate) const DEFAULT_COLUMNS: usize = 80;
 
-/// The number of columns that stay empty at the end of an output line, if lines begin with
-/// coordinates.
-const MARGIN_COLUMNS: usize = 3;
+/// The number of columns that stay empty at the end of an output line, if lines of elements begin
+/// with coordinates.
+pub(crate) const MARGIN_COLUMNS: usize = 3;
 
 /// A writer of elements that puts as many elements into each output line as fit.
 pub(crate) struct Lines<'o> {
@@ -23,8 +23,6 @@ pub(crate) struct Lines<'o> {
     /// True if each element has a separate line.
     pub(crate) single: bool,
     column: usize,
-    /// True if the previous element took several lines.
-    long: bool,
     begun: bool,
 }
 
@@ -36,8 +34,8 @@ impl<'o> Lines<'o> {
         width: usize,
         indices: bool,
     ) -> Self {
-        let (single, column, long, begun) = (false, 0, false, false);
-        Self { out, indent, width, indices, values_only, single, column, long, begun }
+        let (single, column, begun) = (false, 0, false);
+        Self { out, indent, width, indices, values_only, single, column, begun }
     }
 
     /// Writes an element to the output lines. The first element of a row begins a new line.
@@ -48,12 +46,12 @@ impl<'o> Lines<'o> {
         begins_row: bool,
         is_last: bool,
     ) -> io::Result<()> {
-        let is_long = text.contains('\n');
         let comma = if is_last { "" } else { "," };
+        // As in the C tool, all lines of an element count as if they were one line.
         let length = text.chars().count() + comma.len();
         let margin = if self.indices { MARGIN_COLUMNS } else { 0 };
         let is_full = self.column + length + 1 + margin > self.width;
-        if !self.begun || self.single || begins_row || self.long || is_long || is_full {
+        if !self.begun || self.single || begins_row || is_full {
             let prefix = self.prefix(coordinates);
             if self.begun || self.values_only {
                 self.out.write_all(b"\n")?;
@@ -66,7 +64,7 @@ impl<'o> Lines<'o> {
         }
         write!(self.out, "{text}{comma}")?;
         self.column += length;
-        (self.begun, self.long) = (true, is_long);
+        self.begun = true;
         Ok(())
     }
 
@@ -83,5 +81,24 @@ impl<'o> Lines<'o> {
         let coordinates: Vec<String> = coordinates.iter().map(u64::to_string).collect();
         let position = if coordinates.is_empty() { "0".into() } else { coordinates.join(",") };
         format!("{indent}({position}): ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_elements_of_several_lines_share_a_line() {
+        let mut out = Vec::new();
+        let mut lines = Lines::new(&mut out, false, 3, DEFAULT_COLUMNS, true);
+        let text = "[ 0, 1,\n      2, 3 ]";
+        for number in 0..4 {
+            lines.element(&[number], text, number == 0, number == 3).unwrap();
+        }
+        lines.end().unwrap();
+        let text = String::from_utf8(out).unwrap();
+        assert_eq!(text.matches("): ").count(), 2, "{text}");
+        assert!(text.starts_with("   (0): [ 0, 1,\n      2, 3 ], [ 0, 1,\n"), "{text}");
     }
 }

@@ -71,7 +71,6 @@ impl Elements<'_> {
                 out.push_str(&format!("{real}{sign}{imaginary}i"));
             }
             DatatypeClass::Bitfield(bits) if bits.order == ByteOrder::BigEndian => {
-                // The bytes are in little-endian order.
                 out.push_str(&printf::bytes_of(&bytes.iter().rev().copied().collect::<Vec<u8>>()));
             }
             _ => out.push_str(&printf::bytes_of(bytes)),
@@ -116,7 +115,7 @@ impl Elements<'_> {
         let mut text = String::new();
         match names.members.iter().find(|member| member.value == bytes) {
             Some(member) => escape(&mut text, &member.name, true),
-            None => text = self.integer(&names.base, bytes),
+            None => text = printf::bytes_of(&little_endian(&names.base, bytes)),
         }
         text
     }
@@ -223,6 +222,16 @@ fn write_items<'i>(
         before = Some((item, start..out.len()));
     }
     Ok(())
+}
+
+/// Returns the bytes of an integer in little-endian order.
+fn little_endian(datatype: &Datatype, bytes: &[u8]) -> Vec<u8> {
+    match &datatype.class {
+        DatatypeClass::FixedPoint(number) if number.order == ByteOrder::BigEndian => {
+            bytes.iter().rev().copied().collect()
+        }
+        _ => bytes.to_vec(),
+    }
 }
 
 /// Returns whether the datatype is or contains an array.

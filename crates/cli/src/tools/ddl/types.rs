@@ -58,6 +58,7 @@ fn complex_number(out: &mut String, base: &Datatype, indent: usize) {
     write(&mut name, base, indent);
     match name.strip_prefix("H5T_IEEE_") {
         Some(rest) => out.push_str(&format!("H5T_COMPLEX_IEEE_{rest}")),
+        None if is_long_double(base) => out.push_str("H5T_NATIVE_LDOUBLE_COMPLEX"),
         None => out.push_str(&format!("H5T_COMPLEX {{ {name} }}")),
     }
 }
@@ -140,8 +141,16 @@ fn float(datatype: &Datatype, number: &FloatingPoint) -> String {
     }
 }
 
+/// Returns true for the type `long double` of C programs on x86-64: 80 bits in 16 bytes.
+pub(crate) fn is_long_double(datatype: &Datatype) -> bool {
+    let DatatypeClass::FloatingPoint(number) = &datatype.class else { return false };
+    let fields = (number.mantissa_size, number.exponent_size, number.exponent_bias);
+    let is_extended = number.precision == 80 && number.bit_offset == 0 && fields == (64, 15, 16_383);
+    datatype.size == 16 && is_extended && number.order == FloatOrder::LittleEndian
+}
+
 /// Returns the predefined name of a floating-point type of one byte, if it has one.
-fn float8(number: &FloatingPoint) -> Option<&'static str> {
+pub(crate) fn float8(number: &FloatingPoint) -> Option<&'static str> {
     let is_whole = number.bit_offset == 0 && number.precision == 8 && number.sign_location == 7;
     let is_plain = number.normalization == Normalization::Implied && number.mantissa_location == 0;
     let fields = (number.exponent_location, number.exponent_size, number.mantissa_size, number.exponent_bias);

@@ -87,7 +87,7 @@ impl Pair<'_> {
                     return false;
                 }
                 let mut members = record.members.iter().zip(&others.members);
-                members.all(|(one, other)| self.part(verdict, &one.datatype, &other.datatype))
+                members.all(|(one, other)| self.member(verdict, &one.datatype, &other.datatype))
             }
             (DatatypeClass::Array(array), DatatypeClass::Array(others)) => {
                 self.part(verdict, &array.base, &others.base)
@@ -105,8 +105,20 @@ impl Pair<'_> {
         }
     }
 
-    /// Returns true if elements of two base datatypes or member datatypes can be compared.
+    /// Returns true if members of two compounds can be compared. As in the C tool, the signs of
+    /// integers and the base datatypes of arrays and sequences do not matter in compounds.
+    fn member(&self, verdict: &mut Verdict, one: &Datatype, other: &Datatype) -> bool {
+        let has_parts = matches!(one.class, DatatypeClass::Compound(_)) || one.is_string();
+        self.is_of_one_class(verdict, one, other) && (!has_parts || self.parts(verdict, one, other))
+    }
+
+    /// Returns true if elements of two base datatypes can be compared.
     fn part(&self, verdict: &mut Verdict, one: &Datatype, other: &Datatype) -> bool {
+        self.is_of_one_class(verdict, one, other) && self.parts(verdict, one, other)
+    }
+
+    /// Returns true if two nested datatypes have the same class.
+    fn is_of_one_class(&self, verdict: &mut Verdict, one: &Datatype, other: &Datatype) -> bool {
         if class(one) != class(other) {
             let [name, other_name] = self.names;
             verdict.say(format!(
@@ -117,7 +129,7 @@ impl Pair<'_> {
             return false;
         }
         verdict.warn_of_types(self, one, other);
-        self.parts(verdict, one, other)
+        true
     }
 }
 

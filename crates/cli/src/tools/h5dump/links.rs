@@ -69,9 +69,12 @@ impl Dump<'_> {
             is_complete: true,
             hops: self.hops + 1,
             followed: self.followed + 1,
+            reference_path: Vec::new(),
+            nested_lists: self.nested_lists,
         };
         let shown = inner.linked(&object, &quoted(path), indent);
         (self.is_complete, self.followed) = (self.is_complete && inner.is_complete, inner.followed);
+        self.nested_lists = inner.nested_lists;
         shown
     }
 }

@@ -21,7 +21,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use hyperslab::vfd::is_same_file;
-use hyperslab::{File, FileDriver, OpenOptions};
+use hyperslab::{File, FileDriver, ObjectToken, OpenOptions};
 
 use self::arguments::H5dumpArguments;
 use super::ddl::elements::Style;
@@ -74,6 +74,8 @@ pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
             is_complete: true,
             hops: 0,
             followed: 0,
+            reference_path: Vec::new(),
+            nested_lists: 0,
         };
         dump.file()?;
         is_complete &= dump.is_complete;
@@ -124,6 +126,10 @@ struct Dump<'a> {
     /// external links.
     hops: u32,
     followed: u32,
+    /// The datasets of references that led to the current reference.
+    reference_path: Vec<ObjectToken>,
+    /// The number of datasets of references that were printed as targets of references.
+    nested_lists: u32,
 }
 
 impl Dump<'_> {

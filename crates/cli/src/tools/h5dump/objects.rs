@@ -7,6 +7,7 @@ use hyperslab::{
 
 use super::Dump;
 use super::arguments::{Kind, Wanted};
+use crate::tools::ddl::data::MARGIN_COLUMNS;
 use crate::tools::ddl::space::{dataspace, list};
 use crate::tools::ddl::types::datatype;
 use crate::tools::ddl::{LEVEL, quoted};
@@ -186,7 +187,15 @@ impl Dump<'_> {
         let text = datatype(object.datatype(), indent);
         let is_record = matches!(object.datatype().class, hyperslab::DatatypeClass::Compound(_));
         let end = if is_record { "" } else { ";" };
-        self.line(indent, &format!("DATATYPE {name} {text}{end}"))?;
+        // The C tool breaks long lines after the name.
+        let first = text.lines().next().unwrap_or(&text);
+        let line = format!("DATATYPE {name} {first}{end}");
+        if indent + line.chars().count() + MARGIN_COLUMNS > self.arguments.width {
+            self.line(indent, &format!("DATATYPE {name} "))?;
+            self.line(indent, &format!("{text}{end}"))?;
+        } else {
+            self.line(indent, &format!("DATATYPE {name} {text}{end}"))?;
+        }
         self.attributes(object, indent + LEVEL)
     }
 

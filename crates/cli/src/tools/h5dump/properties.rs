@@ -184,11 +184,21 @@ impl Dump<'_> {
 }
 
 /// Returns the compression ratio of a dataset as text.
+#[expect(clippy::cast_precision_loss, reason = "few digits are shown")]
 pub(super) fn compression(plain: u128, stored: u128) -> String {
     if stored == 0 {
         return " (0.000:1 COMPRESSION)".into();
     }
-    // The ratio in thousandths, rounded.
-    let thousandths = (plain * 2000 / stored).div_ceil(2);
-    format!(" ({}.{:03}:1 COMPRESSION)", thousandths / 1000, thousandths % 1000)
+    format!(" ({:.3}:1 COMPRESSION)", plain as f64 / stored as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::compression;
+
+    #[test]
+    fn ratios_are_rounded_as_doubles() {
+        assert_eq!(compression(91, 80), " (1.137:1 COMPRESSION)");
+        assert_eq!(compression(3, 0), " (0.000:1 COMPRESSION)");
+    }
 }

@@ -12,25 +12,41 @@ use crate::tools::ddl::types::datatype;
 use crate::tools::ddl::{LEVEL, quoted};
 use crate::tools::known::Paths;
 
+/// The largest number of datasets of references that h5dump follows one after the other.
+const MAX_REFERENCES_IN_PATH: usize = 16;
+/// The largest number of datasets of references that h5dump prints as targets of references in one
+/// file. Few datasets that refer to each other would otherwise give an endless output.
+const MAX_NESTED_LISTS: u32 = 10_000;
+
+/// The place of a reference in the output of h5dump.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    /// True for the first reference of a list.
+    is_first: bool,
+    indent: usize,
+}
+
 impl Dump<'_> {
     /// Prints references with the elements of their targets for h5dump. Each reference is on
-    /// separate lines.
-    pub(super) fn references(&mut self, stored: &Stored, indent: usize) -> Result<()> {
+    /// separate lines. `has_before` is true if the references continue a list.
+    pub(super) fn references(&mut self, stored: &Stored, has_before: bool, indent: usize) -> Result<()> {
         let DatatypeClass::Reference(kind) = &stored.datatype().class else { return Ok(()) };
-        for bytes in stored.elements() {
+        for (number, bytes) in stored.elements().enumerate() {
+            let place = Place { is_first: number == 0 && !has_before, indent };
             // If a reference cannot be followed, continue with the next reference.
-            if let Err(error) = self.reference(stored, *kind, bytes, indent) {
+            if let Err(error) = self.reference(stored, *kind, bytes, place) {
                 self.failed(error.context("unable to follow a reference"))?;
             }
         }
         Ok(())
     }
 
-    fn reference(&mut self, stored: &Stored, kind: Reference, bytes: &[u8], indent: usize) -> Result<()> {
+    fn reference(&mut self, stored: &Stored, kind: Reference, bytes: &[u8], place: Place) -> Result<()> {
+        let indent = place.indent;
         let target = stored.reference(kind, bytes);
         match target {
             Ok(ReferenceTarget::Object(token)) => self.object_reference(token, indent)?,
-            Ok(ReferenceTarget::Region(token, selection)) => self.region(token, &selection, indent)?,
+            Ok(ReferenceTarget::Region(token, selection)) => self.region(token, &selection, place)?,
             Ok(ReferenceTarget::Attribute(token, name)) => {
                 let path = self.named(token);
                 self.line(indent, &path)?;
@@ -70,20 +86,42 @@ impl Dump<'_> {
         self.object_data(self.file.object_at(token)?, indent)
     }
 
-    /// Prints the elements of a dataset to which a reference leads.
+    /// Prints the elements of a dataset to which a reference leads. If these elements are
+    /// references, follows them too, unless they form a cycle.
     fn object_data(&mut self, object: Object, indent: usize) -> Result<()> {
-        if object.kind() == Some(ObjectKind::Dataset) {
-            let dataset = object.into_dataset()?;
-            if !matches!(dataset.datatype().class, DatatypeClass::Reference(_)) {
-                self.dataset_data(&dataset, None, indent + LEVEL)?;
-            }
+        if object.kind() != Some(ObjectKind::Dataset) {
+            return Ok(());
         }
-        Ok(())
+        let dataset = object.into_dataset()?;
+        if !matches!(dataset.datatype().class, DatatypeClass::Reference(_)) {
+            return self.dataset_data(&dataset, None, indent + LEVEL);
+        }
+        let token = dataset.token();
+        let is_followed = self.reference_path.len() < MAX_REFERENCES_IN_PATH
+            && self.nested_lists < MAX_NESTED_LISTS
+            && !self.reference_path.contains(&token);
+        if !is_followed {
+            return Ok(());
+        }
+        self.nested_lists += 1;
+        self.reference_path.push(token);
+        let written = self.dataset_data(&dataset, None, indent + LEVEL);
+        self.reference_path.pop();
+        written
     }
 
-    fn region(&mut self, token: ObjectToken, selection: &Selection, indent: usize) -> Result<()> {
-        let name = self.named(token);
-        self.line(indent, &format!("{name} {{"))?;
+    fn region(&mut self, token: ObjectToken, selection: &Selection, place: Place) -> Result<()> {
+        let (name, indent) = (self.named(token), place.indent);
+        // The C tool prints a space before the brace of each region except the first one of a list,
+        // and one more space for blocks.
+        let spaces = usize::from(!place.is_first)
+            + match selection {
+                Selection::Points(_) => 0,
+                Selection::Hyperslab(_) => 1,
+                // The C tool prints only the path if a region has neither points nor blocks.
+                _ => return Ok(self.line(indent, &name)?),
+            };
+        self.line(indent, &format!("{name}{:spaces$}{{", ""))?;
         let inside = indent + LEVEL;
         let dataset = self.file.object_at(token)?.into_dataset()?;
         for line in region_lines(selection, inside, ListFormat::default())? {

@@ -147,8 +147,8 @@ impl Dump<'_> {
     ) -> Result<()> {
         let selections = selections(dataset, taken, &dims);
         if is_references(dataset.datatype()) {
-            for selection in selections {
-                self.references(&dataset.read_stored(&selection?)?, indent + LEVEL)?;
+            for (number, selection) in selections.enumerate() {
+                self.references(&dataset.read_stored(&selection?)?, number > 0, indent + LEVEL)?;
             }
             return Ok(());
         }
@@ -214,7 +214,7 @@ impl Dump<'_> {
     fn attribute_elements(&mut self, attribute: &Attribute, dims: Vec<u64>, indent: usize) -> Result<()> {
         let stored = attribute.read_stored()?;
         if is_references(stored.datatype()) {
-            return self.references(&stored, indent + LEVEL);
+            return self.references(&stored, false, indent + LEVEL);
         }
         if self.arguments.characters && is_characters(stored.datatype()) {
             let mut text = String::new();

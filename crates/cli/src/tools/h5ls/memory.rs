@@ -14,6 +14,8 @@ const SEQUENCE_BYTES: u32 = 16;
 const OBJECT_BYTES: u32 = 8;
 /// The size of a region reference in the memory of a C program.
 const REGION_BYTES: u32 = 12;
+/// The size of a reference of HDF5 1.12 and later in the memory of a C program.
+const REFERENCE_BYTES: u32 = 64;
 
 /// Returns a datatype as it is in the memory of a C program: with other element sizes and member
 /// offsets.
@@ -32,7 +34,9 @@ pub(super) fn in_memory(datatype: &Datatype) -> Datatype {
             let size = match reference.kind {
                 ReferenceKind::Object1 => OBJECT_BYTES,
                 ReferenceKind::DatasetRegion1 => REGION_BYTES,
-                _ => datatype.size,
+                ReferenceKind::Object2 | ReferenceKind::DatasetRegion2 | ReferenceKind::Attribute => {
+                    REFERENCE_BYTES
+                }
             };
             (datatype.class.clone(), size)
         }
@@ -102,5 +106,8 @@ mod tests {
         };
         assert_eq!(in_memory(&array).size, 48);
         assert_eq!(in_memory(&i64::datatype()), i64::datatype());
+        let kind = hyperslab::datatype::Reference { kind: ReferenceKind::Object2, version: 1 };
+        let reference = Datatype { class: DatatypeClass::Reference(kind), size: 18 };
+        assert_eq!(in_memory(&reference).size, 64);
     }
 }

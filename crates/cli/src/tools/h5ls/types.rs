@@ -8,6 +8,7 @@ use hyperslab::{CharacterSet, Datatype, DatatypeClass, H5Type};
 
 use super::names::{Quotes, escaped};
 use crate::tools::ddl::spaces;
+use crate::tools::ddl::types::{float8, is_long_double};
 use crate::tools::printf;
 
 /// The number of spaces by which h5ls indents the inner lines of a datatype's text.
@@ -61,7 +62,15 @@ pub(super) fn datatype(datatype: &Datatype, native: bool, indent: usize) -> Stri
             VariableLengthKind::String { padding, charset } => string("variable-length", padding, charset),
         },
         DatatypeClass::Array(array) => format!("{} {}", dims(array), below(&array.base)),
-        DatatypeClass::Complex(complex) => format!("{} _Complex", below(&complex.base)),
+        DatatypeClass::Complex(complex) if is_long_double(&complex.base) && native => {
+            "native long double _Complex".into()
+        }
+        DatatypeClass::Complex(complex) => match below(&complex.base) {
+            base if base.contains('\n') => {
+                format!("complex number of\n{}{base}", spaces(indent + INSIDE_SPACES))
+            }
+            base => format!("{base} _Complex"),
+        },
         DatatypeClass::Time(_) => format!("{}-byte class-2 unknown", datatype.size),
     }
 }
@@ -163,19 +172,27 @@ fn float(datatype: &Datatype, number: &FloatingPoint, indent: usize) -> String {
         }
         _ => false,
     };
-    let is_known = match size {
-        2 => of(Datatype::f16(ByteOrder::LittleEndian)),
-        4 => of(f32::datatype()),
-        8 => of(f64::datatype()),
-        _ => false,
+    let known = match size {
+        1 => match float8(number) {
+            Some("H5T_FLOAT_F8E4M3") => return "FP8 E4M3 8-bit float".into(),
+            Some("H5T_FLOAT_F8E5M2") => return "FP8 E5M2 8-bit float".into(),
+            _ => None,
+        },
+        2 if of(Datatype::f16(ByteOrder::LittleEndian)) => Some("IEEE"),
+        2 if of(Datatype::bf16(ByteOrder::LittleEndian)) => Some("bfloat16"),
+        4 if of(f32::datatype()) => Some("IEEE"),
+        8 if of(f64::datatype()) => Some("IEEE"),
+        _ => None,
     };
     let order = match number.order {
         FloatOrder::LittleEndian => "little-endian",
         FloatOrder::BigEndian => "big-endian",
         FloatOrder::Vax => "mixed-endian",
     };
-    if is_known && number.order != FloatOrder::Vax {
-        return format!("IEEE {}-bit {order} float", bits_of(size));
+    if let Some(known) = known
+        && number.order != FloatOrder::Vax
+    {
+        return format!("{known} {}-bit {order} float", bits_of(size));
     }
     let before = spaces(indent);
     let mut text = match size {

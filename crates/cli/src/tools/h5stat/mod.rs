@@ -18,6 +18,7 @@ use hyperslab_check::{CheckOptions, Report};
 use self::arguments::H5statArguments;
 use self::print::Statistics;
 use self::survey::Survey;
+use crate::output::complain;
 
 const HELP: &str = include_str!("help.txt");
 
@@ -50,9 +51,9 @@ pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
     out.flush()?;
     let faults = statistics.report.faults;
     if faults > 0 {
-        bail!(
-            "the file has {faults} faults, which `hyperslab check` lists: metadata may be missing in the sizes"
-        );
+        complain(format_args!(
+            "h5stat: the file has {faults} faults, which `hyperslab check` lists: metadata may be missing in the sizes"
+        ));
     }
     Ok(ExitCode::SUCCESS)
 }

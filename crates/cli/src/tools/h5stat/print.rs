@@ -13,6 +13,10 @@ use super::survey::{FILTERS, Survey};
 /// as small.
 const SMALL_SECTION_BYTES: u64 = 10;
 
+/// The number of addresses of an extensible array that h5stat does not count. The number follows
+/// from the parameters that the C library gives to all extensible arrays.
+const ADDRESSES_OF_EXTENSIBLE_ARRAY: u64 = 29;
+
 /// The statistics of a file that h5stat prints.
 pub(super) struct Statistics<'a> {
     pub(super) arguments: &'a H5statArguments,
@@ -80,12 +84,24 @@ impl Statistics<'_> {
     /// headers but are not metadata. Returns 0 for a damaged file whose compact elements exceed its
     /// headers.
     fn without_compact(&self, bytes: u64) -> u64 {
-        bytes.saturating_sub(self.survey.compact)
+        without(bytes, self.survey.compact)
     }
 
     /// Returns the total size of the object headers of datasets.
     fn dataset_headers(&self) -> u64 {
         self.without_compact(self.of(Owner::Dataset).headers)
+    }
+
+    /// Returns the total size of the chunk indexes. As in the C tool, some addresses of extensible
+    /// arrays do not count.
+    fn chunk_indexes(&self) -> u64 {
+        without(self.of(Owner::Dataset).chunk_index, self.uncounted_addresses())
+    }
+
+    fn uncounted_addresses(&self) -> u64 {
+        let bytes = ADDRESSES_OF_EXTENSIBLE_ARRAY * u64::from(self.info.size_of_offsets);
+        // No overflow: the number of datasets is far below 2⁴⁰.
+        self.survey.extensible_arrays * bytes
     }
 
     fn superblock(&self) -> u64 {
@@ -105,7 +121,7 @@ impl Statistics<'_> {
 
     fn file_metadata(&self, out: &mut impl Write) -> io::Result<()> {
         let (file, groups, datasets) = (self.of(Owner::File), self.of(Owner::Group), self.of(Owner::Dataset));
-        let datatypes = self.of(Owner::Datatype);
+        let (datatypes, unused_in_datatypes) = self.survey.datatype_headers;
         let (attribute_index, attribute_heap) = self.dense_attributes();
         writeln!(out, "File space information for file metadata (in bytes):")?;
         writeln!(out, "\tSuperblock: {}", self.superblock())?;
@@ -115,10 +131,10 @@ impl Statistics<'_> {
         writeln!(out, "\t\tGroups: {}/{}", groups.headers, groups.unused_in_headers)?;
         let headers = self.dataset_headers();
         writeln!(out, "\t\tDatasets(exclude compact data): {headers}/{}", datasets.unused_in_headers)?;
-        writeln!(out, "\t\tDatatypes: {}/{}", datatypes.headers, datatypes.unused_in_headers)?;
+        writeln!(out, "\t\tDatatypes: {datatypes}/{unused_in_datatypes}")?;
         writeln!(out, "\tGroups:\n\t\tB-tree/List: {}\n\t\tHeap: {}", groups.link_index, groups.link_heap)?;
         writeln!(out, "\tAttributes:\n\t\tB-tree/List: {attribute_index}\n\t\tHeap: {attribute_heap}")?;
-        writeln!(out, "\tChunked datasets:\n\t\tIndex: {}", datasets.chunk_index)?;
+        writeln!(out, "\tChunked datasets:\n\t\tIndex: {}", self.chunk_indexes())?;
         writeln!(out, "\tDatasets:\n\t\tHeap: {}", total([datasets.external_heap, datasets.mappings]))?;
         writeln!(out, "\tShared Messages:\n\t\tHeader: {}", file.shared_table)?;
         writeln!(out, "\t\tB-tree/List: {}\n\t\tHeap: {}", file.shared_index, file.shared_heap)?;
@@ -147,7 +163,7 @@ impl Statistics<'_> {
         let (datasets, headers) = (self.of(Owner::Dataset), self.dataset_headers());
         writeln!(out, "File space information for datasets' metadata (in bytes):")?;
         writeln!(out, "\tObject headers (total/unused): {headers}/{}", datasets.unused_in_headers)?;
-        writeln!(out, "\tIndex for Chunked datasets: {}", datasets.chunk_index)?;
+        writeln!(out, "\tIndex for Chunked datasets: {}", self.chunk_indexes())?;
         writeln!(out, "\tHeap: {}", total([datasets.external_heap, datasets.mappings]))
     }
 
@@ -255,6 +271,9 @@ impl Statistics<'_> {
         let of_objects = self.report.metadata.values().map(MetadataBytes::total);
         let blocks = [self.superblock(), self.info.user_block];
         let metadata = self.without_compact(total(of_objects.chain(blocks)));
+        // Committed datatypes without links do not count.
+        let unlinked = without(self.of(Owner::Datatype).headers, self.survey.datatype_headers.0);
+        let metadata = without(metadata, total([unlinked, self.uncounted_addresses()]));
         let (raw, free, length) = (self.survey.raw, self.free_bytes(), self.info.length);
         writeln!(out, "  File metadata: {metadata} bytes")?;
         writeln!(out, "  Raw data: {raw} bytes")?;
@@ -273,6 +292,11 @@ impl Statistics<'_> {
         }
         Ok(())
     }
+}
+
+/// Subtracts a part of a size. Returns 0 for a damaged file whose part exceeds the size.
+fn without(bytes: u64, part: u64) -> u64 {
+    bytes.saturating_sub(part)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "three digits are shown")]

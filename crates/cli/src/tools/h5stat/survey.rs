@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, HashSet};
 
 use hyperslab::filter::FilterId;
-use hyperslab::{Dataset, File, Group, Layout, LinkTarget, Object, ObjectKind, ObjectToken, Result};
+use hyperslab::{
+    ChunkIndexKind, Dataset, File, Group, Layout, LinkTarget, Object, ObjectKind, ObjectToken, Result,
+};
 use hyperslab_exact::to_u64;
 
 use super::arguments::H5statArguments;
@@ -21,6 +23,11 @@ pub(super) struct Survey {
     pub(super) groups: u64,
     pub(super) datasets: u64,
     pub(super) datatypes: u64,
+    /// The bytes of the object headers of committed datatypes that have links, and their unused
+    /// bytes.
+    pub(super) datatype_headers: (u64, u64),
+    /// The number of extensible arrays that index chunks.
+    pub(super) extensible_arrays: u64,
     /// Objects and links of kinds that HDF5 does not define.
     pub(super) others: u64,
     /// Soft and external links.
@@ -89,6 +96,8 @@ impl Survey {
             groups: 0,
             datasets: 0,
             datatypes: 0,
+            datatype_headers: (0, 0),
+            extensible_arrays: 0,
             others: 0,
             links: 0,
             max_links: 0,
@@ -119,7 +128,12 @@ impl Survey {
         match object.kind() {
             Some(ObjectKind::Group) => self.group(&object.clone().into_group()?, linked)?,
             Some(ObjectKind::Dataset) => self.dataset(&object.clone().into_dataset()?)?,
-            Some(ObjectKind::Datatype) => add(&mut self.datatypes, 1),
+            Some(ObjectKind::Datatype) => {
+                add(&mut self.datatypes, 1);
+                let sizes = object.header_sizes()?;
+                add(&mut self.datatype_headers.0, sizes.total);
+                add(&mut self.datatype_headers.1, sizes.free);
+            }
             _ => add(&mut self.others, 1),
         }
         Ok(())
@@ -159,7 +173,12 @@ impl Survey {
                 self.external(dataset);
                 &mut self.layouts.contiguous
             }
-            Layout::Chunked(_) => &mut self.layouts.chunked,
+            Layout::Chunked(chunking) => {
+                if chunking.index == ChunkIndexKind::ExtensibleArray && stored > 0 {
+                    add(&mut self.extensible_arrays, 1);
+                }
+                &mut self.layouts.chunked
+            }
             Layout::Virtual => &mut self.layouts.mapped,
             Layout::Structured => match dataset.sparse().chunking() {
                 Some(chunking) if !chunking.sparse => &mut self.layouts.variable,

@@ -164,6 +164,12 @@ impl DatatypeMessage {
         let lowest = if self.version > minimum_version(&self.datatype) { self.version } else { 1 };
         encode_at(&self.datatype, lowest, w);
     }
+
+    /// Encodes the datatype message without padding, with the version `lowest` or a later one for
+    /// the datatype and all nested datatypes.
+    pub fn encode_from(&self, lowest: u8, w: &mut Writer) {
+        encode_at(&self.datatype, lowest, w);
+    }
 }
 
 /// Returns the oldest version of the datatype message that can store a datatype with all nested

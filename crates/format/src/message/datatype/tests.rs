@@ -428,6 +428,20 @@ fn datatype() -> impl Strategy<Value = Datatype> {
     })
 }
 
+#[test]
+fn nested_datatypes_take_the_lowest_version() {
+    let byte = || Datatype::integer(1, false, LE);
+    let inner = Datatype::packed([("x", byte())]);
+    let message =
+        DatatypeMessage::new(Datatype::packed([("inner", inner), ("array", Datatype::array([2], byte()))]));
+    let mut writer = Writer::new(NAME);
+    message.encode_from(message.version, &mut writer);
+    let bytes = writer.finish().unwrap();
+    assert_eq!(decode(&bytes).unwrap(), message);
+    // A member of version 1 has 28 more bytes than a member of version 2.
+    assert_eq!(encode(&message).unwrap().len() - bytes.len(), 28);
+}
+
 proptest! {
     #[test]
     fn round_trip(datatype in datatype(), lowest in 1_u8..=5) {
