@@ -1,13 +1,13 @@
 //! Files that a command is writing. An interruption of the command removes them.
 
-use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context as _, Result};
 use tempfile::NamedTempFile;
 
 /// The suffix of a journal's name. The name of the file precedes the suffix.
+#[cfg(unix)]
 const JOURNAL_SUFFIX: &str = ".hjournal";
 
 /// The files that the command is writing, which the program removes after a signal.
@@ -40,13 +40,14 @@ pub(crate) fn remove_on_interruption(path: &Path) {
 }
 
 /// Removes the files that the command is writing, and their journals.
+#[cfg(unix)]
 fn remove_all() {
     for path in WRITTEN.lock().unwrap_or_else(PoisonError::into_inner).iter() {
         let mut journal = path.clone().into_os_string();
         journal.push(JOURNAL_SUFFIX);
         // A file that was renamed to its final name is no longer at this path.
-        let _ = fs::remove_file(path);
-        let _ = fs::remove_file(journal);
+        let _ = std::fs::remove_file(path);
+        let _ = std::fs::remove_file(journal);
     }
 }
 
@@ -54,6 +55,8 @@ fn remove_all() {
 /// nothing.
 #[cfg(unix)]
 fn watch() {
+    use std::sync::OnceLock;
+
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     static WATCHED: OnceLock<()> = OnceLock::new();
     WATCHED.get_or_init(|| {

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io;
 
-#[cfg(any(unix, windows))]
+#[cfg(any(target_os = "linux", target_os = "android", target_os = "freebsd", windows))]
 use hyperslab_exact::to_u64;
 
 /// Fills `buf` with the bytes of a file from `offset` on. Returns [`io::ErrorKind::UnexpectedEof`]

@@ -37,6 +37,7 @@ mod serve_suites;
 mod shell;
 mod submodules;
 mod swmr;
+mod targets;
 mod test;
 mod tidy;
 mod tool_cases;
@@ -197,6 +198,11 @@ const TASKS: &[(&str, Task, &str)] = &[
         "features",
         features::run,
         "builds of each crate by itself, without features and with all, and with the oldest supported Rust",
+    ),
+    (
+        "targets",
+        targets::run,
+        "the library and the command compile for Windows and macOS, where rustup has installed their standard libraries",
     ),
     (
         "package",
