@@ -84,8 +84,9 @@ pub(crate) fn own_exception(error: &Error) -> Option<PyErr> {
 /// A thread that runs while Python ends gets the exception without details: such a thread must not
 /// attach to the interpreter, and the thread ends before it raises the exception.
 pub(crate) fn with_info(error: &Error, exception: PyErr) -> PyErr {
-    Python::try_attach(|py| attach_info(py, &exception, ErrorInfo::of(error)));
-    exception
+    let mut plain = Some(exception);
+    let detailed = Python::try_attach(|py| attach_info(py, plain.take()?, ErrorInfo::of(error))).flatten();
+    detailed.or(plain).unwrap_or_else(interpreter_ended)
 }
 
 /// Converts an error of the library to an exception with the attribute `hyperslab`, of a class that
@@ -95,11 +96,16 @@ fn raise_as(error: &Error, make: fn(String) -> PyErr) -> PyErr {
 }
 
 /// Sets the attribute `hyperslab` of an exception.
-fn attach_info(py: Python<'_>, exception: &PyErr, info: ErrorInfo) {
+fn attach_info(py: Python<'_>, exception: PyErr, info: ErrorInfo) -> Option<PyErr> {
+    // A raised and taken exception has its value. Otherwise, `value` would detach the thread from
+    // the interpreter to make the value, and attach it again, which fails if Python ends meanwhile.
+    exception.restore(py);
+    let exception = PyErr::take(py)?;
     // An exception without details is better than another exception.
     if let Ok(info) = Py::new(py, info) {
         drop(exception.value(py).setattr("hyperslab", info));
     }
+    Some(exception)
 }
 
 /// Returns the text of an error. Programs that were written for h5py look for some words.
