@@ -156,10 +156,11 @@ fn regions_with_their_elements() {
         let points = hyperslab::Points { rank: 2, coordinates: vec![0, 1, 3, 3] };
         let token = numbers.token();
         let targets = [
-            hyperslab::ReferenceTarget::Region(token, block),
+            hyperslab::ReferenceTarget::Region(token, block.clone()),
             hyperslab::ReferenceTarget::Region(token, hyperslab::Selection::Points(points)),
+            hyperslab::ReferenceTarget::Region(token, block),
         ];
-        let references = file.new_dataset("r").shape(&[2]).datatype(hyperslab::Datatype::region_reference(8));
+        let references = file.new_dataset("r").shape(&[3]).datatype(hyperslab::Datatype::region_reference(8));
         references.create().unwrap().write_references(.., &targets).unwrap();
     };
     let output = printed_of(write, &["-R", "-d", "r"]);
@@ -169,6 +170,10 @@ fn regions_with_their_elements() {
         "{text}"
     );
     assert!(text.contains("         DATA {\n            1,\n            18\n         }\n"), "{text}");
+    // The C tool prints more spaces before later regions, and before blocks.
+    let spaces: Vec<_> =
+        text.lines().filter_map(|line| line.split_once("/a\"")).map(|(_, end)| end).collect();
+    assert_eq!(spaces, [" {", " {", "  {"], "{text}");
     assert!(!String::from_utf8(printed_of(write, &["-d", "r"]).stdout).unwrap().contains("11, 12, 13"));
 }
 
@@ -260,6 +265,24 @@ fn references_to_references_are_followed() {
     let nested = "/inner\"\n         DATA {\n            DATASET ";
     assert!(text.contains(nested) && text.contains("(0): 5, 6, 7\n"), "{text}");
     assert!(text.matches("/outer\"\n").count() < 4, "{text}");
+}
+
+#[test]
+fn limits_of_references_to_references_are_reported_once() {
+    let write = |file: &hyperslab::File| {
+        let kind = || hyperslab::Datatype::object_reference(8);
+        let mut target = file.new_dataset("values").write(&[5_u8]).unwrap();
+        for number in 0..20 {
+            let list =
+                file.new_dataset(&format!("list {number}")).datatype(kind()).shape(&[2]).create().unwrap();
+            let targets = [&target, &target].map(|dataset| hyperslab::ReferenceTarget::object(dataset));
+            list.write_references(.., &targets).unwrap();
+            target = list;
+        }
+    };
+    let output = printed_of(write, &["-d", "list 19"]);
+    assert!(!output.is_success());
+    assert_eq!(output.error().matches("at most 16 deep and 10000 times").count(), 1, "{}", output.error());
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! labels.
 
 use anyhow::Result;
-use hyperslab::{Attribute, Dataset, ErrorKind, IxDyn};
+use hyperslab::{Attribute, Dataset, ErrorKind};
 
 use super::times::Unit;
 use crate::output::escape;
@@ -57,7 +57,7 @@ fn numbers(dataset: &Dataset, name: &str) -> Result<Vec<f64>> {
     if !attribute.datatype()?.is_number() {
         return Ok(Vec::new());
     }
-    Ok(attribute.read::<f64, IxDyn>()?.into_iter().collect())
+    Ok(attribute.read_stored()?.convert::<f64>()?)
 }
 
 /// Returns a CF attribute of a dataset. Returns `None` if the attribute does not exist.

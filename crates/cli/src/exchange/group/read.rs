@@ -1,7 +1,7 @@
 //! The reader of sparse matrices in groups: compressed rows and columns.
 
 use anyhow::{Context as _, Result, bail};
-use hyperslab::{Attribute, Dataset, Datatype, Group, IxDyn, ObjectKind, Region};
+use hyperslab::{Attribute, Dataset, Datatype, Group, ObjectKind, Region};
 use hyperslab_exact::{product, sum, to_u64, to_usize};
 
 use crate::entries::{Column, Compressed, Compression, Element, Indices, Source};
@@ -79,7 +79,7 @@ fn shape_attribute(group: &Group, name: &str) -> Result<[u64; 2]> {
         bail!("the attribute `{name}` does not have the two sizes of a matrix");
     }
     Indices::check_type(name, &attribute.datatype()?)?;
-    sizes(&attribute.read::<i64, IxDyn>()?.into_raw_vec_and_offset().0)
+    sizes(&attribute.read_stored()?.convert::<i64>()?)
 }
 
 fn sizes(read: &[i64]) -> Result<[u64; 2]> {

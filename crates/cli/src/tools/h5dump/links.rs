@@ -71,10 +71,11 @@ impl Dump<'_> {
             followed: self.followed + 1,
             reference_path: Vec::new(),
             nested_lists: self.nested_lists,
+            is_limit_told: self.is_limit_told,
         };
         let shown = inner.linked(&object, &quoted(path), indent);
         (self.is_complete, self.followed) = (self.is_complete && inner.is_complete, inner.followed);
-        self.nested_lists = inner.nested_lists;
+        (self.nested_lists, self.is_limit_told) = (inner.nested_lists, inner.is_limit_told);
         shown
     }
 }

@@ -76,6 +76,7 @@ pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
             followed: 0,
             reference_path: Vec::new(),
             nested_lists: 0,
+            is_limit_told: false,
         };
         dump.file()?;
         is_complete &= dump.is_complete;
@@ -130,6 +131,8 @@ struct Dump<'a> {
     reference_path: Vec<ObjectToken>,
     /// The number of datasets of references that were printed as targets of references.
     nested_lists: u32,
+    /// True if the user was told that some references are not followed.
+    is_limit_told: bool,
 }
 
 impl Dump<'_> {

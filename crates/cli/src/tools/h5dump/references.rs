@@ -1,6 +1,6 @@
 //! References, with the elements of their targets, in the output of h5dump.
 
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use hyperslab::datatype::Reference;
 use hyperslab::{DatatypeClass, Object, ObjectKind, ObjectToken, ReferenceTarget, Selection, Stored};
 
@@ -97,17 +97,28 @@ impl Dump<'_> {
             return self.dataset_data(&dataset, None, indent + LEVEL);
         }
         let token = dataset.token();
-        let is_followed = self.reference_path.len() < MAX_REFERENCES_IN_PATH
-            && self.nested_lists < MAX_NESTED_LISTS
-            && !self.reference_path.contains(&token);
-        if !is_followed {
+        if self.reference_path.contains(&token) {
             return Ok(());
+        }
+        if self.reference_path.len() >= MAX_REFERENCES_IN_PATH || self.nested_lists >= MAX_NESTED_LISTS {
+            return self.stops_at_limit();
         }
         self.nested_lists += 1;
         self.reference_path.push(token);
         let written = self.dataset_data(&dataset, None, indent + LEVEL);
         self.reference_path.pop();
         written
+    }
+
+    /// Reports once that some references to references are not followed.
+    fn stops_at_limit(&mut self) -> Result<()> {
+        if self.is_limit_told {
+            return Ok(());
+        }
+        self.is_limit_told = true;
+        self.failed(anyhow!(
+            "references to references are followed at most {MAX_REFERENCES_IN_PATH} deep and {MAX_NESTED_LISTS} times"
+        ))
     }
 
     fn region(&mut self, token: ObjectToken, selection: &Selection, place: Place) -> Result<()> {

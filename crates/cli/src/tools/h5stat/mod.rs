@@ -52,7 +52,7 @@ pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
     let faults = statistics.report.faults;
     if faults > 0 {
         complain(format_args!(
-            "h5stat: the file has {faults} faults, which `hyperslab check` lists: metadata may be missing in the sizes"
+            "h5stat: `hyperslab check` lists the faults of the file ({faults}): metadata may be missing in the sizes"
         ));
     }
     Ok(ExitCode::SUCCESS)
