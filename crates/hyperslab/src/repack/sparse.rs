@@ -11,7 +11,7 @@ use super::guide::{Guide, StorageChoice, fitting, specs_of};
 use crate::Datatype;
 use crate::datatype::DatatypeClass;
 use crate::datatype::convert::Conversions;
-use crate::sparse::{Section, SectionFacts, SparseOptions};
+use crate::sparse::{Fill, Section, SectionFacts, SparseOptions};
 
 /// The identifiers of the lossless filters that accept chunks with any contents.
 const FOR_ANY_BYTES: [FilterId; 11] = [
@@ -108,7 +108,9 @@ impl Guide<'_> {
             };
             dataset.defined_share(undefined.as_deref())?
         };
-        let chunk = SparseOptions::default().with_density(density).chunk_for(&before.dataspace)?;
+        let chunk = SparseOptions::default()
+            .with_fill(Fill { density, occupied: 1.0 })
+            .chunk_for(&before.dataspace)?;
         Ok(StorageChoice::Layout(self.sparse_layout(chunk.into())))
     }
 

@@ -6,6 +6,7 @@ use hyperslab_exact::to_u64;
 use hyperslab_filter::FilterSpec;
 
 use super::Section;
+use super::chunk_model::{Fill, best_shape};
 use crate::dataset::Storage;
 use crate::{DatasetBuilder, Dataspace};
 
@@ -40,7 +41,7 @@ impl SelectionEncoding {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SparseOptions {
     sections: [Vec<FilterSpec>; 3],
-    density: Option<f64>,
+    fill: Option<Fill>,
     pub(crate) encoding: DefinedEncoding,
 }
 
@@ -72,70 +73,63 @@ impl SparseOptions {
         }
     }
 
-    /// Returns the shape of structured chunks of about `elements_for` elements for a new dataset.
+    /// Returns the shape of structured chunks for a new dataset: the last dimensions have the shape
+    /// with the lowest cost, except that no side is longer than the dimension. If a side is
+    /// shorter, the other sides are longer.
     ///
-    /// Usually all sides are equal, except that no side is longer than the dimension. If the first
-    /// of three or more dimensions is unlimited, chunks have size 1 along it, because such datasets
-    /// grow step by step.
+    /// If the first of three or more dimensions is unlimited, chunks have size 1 along it, because
+    /// such datasets grow step by step.
     pub(crate) fn chunk_for(&self, dataspace: &Dataspace) -> Result<Vec<u64>> {
         if !matches!(dataspace, Dataspace::Simple(_)) {
             return Err(Error::Misuse("a scalar or null dataspace cannot be stored in chunks".into()));
         }
-        let density = self.density.unwrap_or(DENSITY);
+        let fill = self.fill.unwrap_or(Fill { density: DENSITY, occupied: 1.0 });
         let maximum = dataspace.max_dims();
         let length = |(size, maximum): (&u64, &Option<u64>)| match maximum {
             Some(maximum) => to_float((*size).max(*maximum).max(1)),
-            None => f64::from(1 << 16),
+            None => MAX_SIDE,
         };
         let lengths: Vec<f64> = dataspace.dims().iter().zip(&maximum).map(length).collect();
         let by_steps = lengths.len() >= 3 && maximum.first() == Some(&None);
         let mut chunk = vec![1.0; lengths.len()];
-        let mut remaining = elements_for(density).min(self.most_elements(density, lengths.len()));
+        let (rows, columns) = match self.encoding {
+            // Blocks state all coordinates twice, so that small chunks take many bytes: each side
+            // is twice as long.
+            DefinedEncoding::Hyperslab => {
+                let (rows, columns) = best_shape(fill);
+                (2.0 * rows, 2.0 * columns)
+            }
+            DefinedEncoding::Points | DefinedEncoding::Shortest => best_shape(fill),
+        };
+        let elements = (rows * columns).min(self.most_elements(fill.density, lengths.len()));
+        let mut remaining = elements;
         let mut order: Vec<(f64, &mut f64)> =
             lengths.iter().copied().zip(&mut chunk).skip(usize::from(by_steps)).collect();
+        if order.len() > 1
+            && let Some((length, size)) = order.pop()
+        {
+            // The other sides take what is left, so that the last side cannot be too short.
+            let others: f64 = order.iter().fold(1.0, |product, (length, _)| product * length.min(MAX_SIDE));
+            *size = columns.max(elements / others).min(length).clamp(1.0, MAX_SIDE);
+            remaining /= *size;
+        }
         order.sort_by(|(one, _), (other, _)| one.total_cmp(other));
         let count = order.len();
         for (done, (length, size)) in order.into_iter().enumerate() {
             let side = remaining.max(1.0).powf(1.0 / to_float(to_u64(count - done)));
-            *size = side.min(length).min(f64::from(1 << 16)).max(1.0);
+            *size = side.min(length).clamp(1.0, MAX_SIDE);
             remaining /= *size;
-        }
-        // Short rows compress better if rows have many defined elements: column numbers take
-        // fewer bits.
-        if density >= HIGH_DENSITY
-            && let [.., before, column] = chunk.as_mut_slice()
-            && let [.., length, _] = lengths.as_slice()
-            && *column > 1.5 * NARROW_CHUNK_COLUMNS
-            && *length >= *before * *column / NARROW_CHUNK_COLUMNS
-        {
-            (*before, *column) = (*before * *column / NARROW_CHUNK_COLUMNS, NARROW_CHUNK_COLUMNS);
         }
         Ok(chunk.iter().zip(&lengths).map(|(size, length)| fitted(*size, *length)).collect())
     }
 }
 
+/// Largest side of a structured chunk. With longer sides, a coordinate takes more than 2 bytes.
+const MAX_SIDE: f64 = 65_536.0;
+
 /// Largest distance in bytes between the two copies of the coordinates of a selection: the window
 /// of deflate (32 KiB), less a reserve for chunks with more elements than the average.
 const MAX_COPY_DISTANCE: f64 = 28_000.0;
-
-/// The smallest density of a sparse matrix at which chunks have more rows than columns.
-const HIGH_DENSITY: f64 = 0.03;
-
-/// The number of columns of a structured chunk of a sparse matrix. The constant applies if the
-/// density is at least `HIGH_DENSITY`.
-const NARROW_CHUNK_COLUMNS: f64 = 128.0;
-
-/// Returns the number of elements, defined or not, of a structured chunk. The argument is the
-/// expected share of defined elements.
-///
-/// A chunk of this size has some thousand defined elements: few enough for reads of small parts,
-/// and enough to keep the overhead per chunk small.
-fn elements_for(density: f64) -> f64 {
-    if density >= HIGH_DENSITY {
-        return f64::from(1 << 16);
-    }
-    f64::from(1 << 20) * (0.01 / density).powf(0.3)
-}
 
 #[expect(clippy::cast_precision_loss, reason = "lengths and counts for estimates")]
 pub(super) fn to_float(size: u64) -> f64 {
@@ -148,7 +142,7 @@ pub(super) fn to_float(size: u64) -> f64 {
 fn fitted(size: f64, length: f64) -> u64 {
     let count = (length / size).ceil().max(1.0);
     let even = (length / count).ceil();
-    even.clamp(1.0, f64::from(1 << 16)) as u64
+    even.clamp(1.0, MAX_SIDE) as u64
 }
 
 impl DatasetBuilder {
@@ -195,11 +189,11 @@ impl DatasetBuilder {
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
     /// let new = file.new_dataset("a").of::<f32>().shape(&[20_000, 20_000]).sparse_auto().density(0.1);
     /// let info = new.create()?.sparse().chunking().map(|chunks| chunks.shape);
-    /// assert_eq!(info, Some(vec![500, 128]));
+    /// assert_eq!(info, Some(vec![64, 1000]));
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
     pub fn density(mut self, density: f64) -> Self {
-        self.sparse = self.sparse.with_density(density);
+        self.sparse = self.sparse.with_fill(Fill { density, occupied: 1.0 });
         self
     }
 
@@ -241,8 +235,8 @@ impl DatasetBuilder {
 }
 
 impl SparseOptions {
-    pub(crate) fn with_density(mut self, density: f64) -> Self {
-        self.density = Some(density).filter(|density| *density > 0.0).map(|density| density.min(1.0));
+    pub(crate) fn with_fill(mut self, fill: Fill) -> Self {
+        self.fill = Some(fill).filter(|fill| fill.density > 0.0);
         self
     }
 

@@ -72,7 +72,7 @@ impl<I: MatrixIndex, P: MatrixIndex> CompressedCoordinates<'_, I, P> {
 
     /// Checks the starts of the rows or columns of a compressed matrix. They must ascend from 0 to
     /// the number of indices.
-    fn check(&self) -> Result<()> {
+    pub(super) fn check(&self) -> Result<()> {
         let last = self.starts.len().checked_sub(1).and_then(|last| self.start(last));
         let ascend = |row: usize| match (self.start(row - 1), self.start(row)) {
             (Some(before), Some(start)) => before <= start,

@@ -2,6 +2,7 @@
 //! their variable-length data.
 
 mod builder;
+mod chunk_model;
 mod chunks;
 mod csr;
 mod density;
@@ -23,6 +24,7 @@ use crate::{Dataset, Datatype, H5Type as _};
 
 pub use builder::SelectionEncoding;
 pub(crate) use builder::SparseOptions;
+pub(crate) use chunk_model::Fill;
 pub use chunks::{SectionInfo, StructuredChunk, StructuredChunkInfo, StructuredChunking};
 pub use csr::{Compressed, MatrixIndex};
 pub(crate) use filters::SectionFacts;
