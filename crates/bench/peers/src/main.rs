@@ -2,7 +2,7 @@
 //! line on standard input is a request; `../../src/peers/request.rs` describes it and its answer.
 #![forbid(unsafe_code)]
 
-#[allow(dead_code, reason = "this program measures no memory")]
+#[expect(dead_code, reason = "this program measures no memory")]
 #[path = "../../src/clock.rs"]
 mod clock;
 mod pure;
