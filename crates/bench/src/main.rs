@@ -20,6 +20,7 @@ mod noise;
 mod objects;
 mod outcome;
 mod peer;
+mod peers;
 mod plot;
 mod reader;
 mod report;
@@ -78,6 +79,11 @@ const BENCHMARKS: &[(&str, Benchmark, &str)] = &[
         "sparse-rfc",
         rfc::run,
         "sizes of sparse and variable-length data, compared with those published by the authors of structured chunks",
+    ),
+    (
+        "peers",
+        peers::run,
+        "arrays in compressed chunks, written and read by hyperslab, rust-hdf5, hdf5-pure, zarrs and TileDB [ROUNDS, default 5] [only=TEXT]",
     ),
     (
         "threads",

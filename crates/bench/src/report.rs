@@ -166,7 +166,7 @@ fn reasons(rows: &[&Row]) -> String {
     if text.is_empty() { text } else { format!("{text}\n") }
 }
 
-fn number(seconds: f64) -> String {
+pub(crate) fn number(seconds: f64) -> String {
     let ms = seconds * 1e3;
     match ms {
         100.0.. => format!("{ms:.0}"),
@@ -227,12 +227,12 @@ fn overhead(row: &Row, roles: &[(Role, &str)]) -> String {
 }
 
 /// Returns the output of a program, or an empty text if the program does not run.
-fn output(program: &str, args: &[&str]) -> String {
+pub(crate) fn output(program: &str, args: &[&str]) -> String {
     let output = Command::new(program).args(args).current_dir(workspace::root()).output();
     output.map_or(String::new(), |output| String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-fn machine() -> String {
+pub(crate) fn machine() -> String {
     let line = |file: &str, heading: &str| {
         let text = std::fs::read_to_string(file).unwrap_or_default();
         let line = text.lines().find_map(|line| line.strip_prefix(heading)?.split_once(':'));

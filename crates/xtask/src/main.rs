@@ -8,6 +8,7 @@ mod architecture;
 mod bench_capi;
 mod bench_cloud;
 mod bench_compare;
+mod bench_peers;
 mod bench_python;
 mod bench_serve;
 mod book;
@@ -178,6 +179,11 @@ const TASKS: &[(&str, Task, &str)] = &[
         "bench-python",
         bench_python::run,
         "workloads of the Python package, compared with h5py, pyfive, zarr-python and tensorstore [ROUNDS, default 5] [--update: into docs/benchmarks.md]",
+    ),
+    (
+        "bench-peers",
+        bench_peers::run,
+        "arrays in compressed chunks, compared with rust-hdf5, hdf5-pure, zarrs and TileDB [ROUNDS, default 5] [only=TEXT: only chunks and filters that contain this, such as `zstd 256`] [--update: into docs/benchmarks/peers.md]",
     ),
     (
         "bench-serve",

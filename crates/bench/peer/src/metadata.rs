@@ -46,11 +46,11 @@ fn objects(file: &H5File) -> Result<u64> {
     let mut sum = 0;
     for name in file.root_group().link_names()? {
         let dataset = file.dataset(&name)?;
-        for value in dataset.read_raw::<f64>(..)? {
+        for value in dataset.read_raw::<f64>()? {
             sum = add(sum, &value.to_ne_bytes());
         }
         for attribute in dataset.attr_names()? {
-            sum = add(sum, &dataset.attr(&attribute)?.read_raw(..)?);
+            sum = add(sum, &dataset.attr(&attribute)?.read_raw()?);
         }
     }
     Ok(sum)

@@ -165,7 +165,7 @@ fn select<T: Element>(
             if stride.iter().any(|stride| *stride != 1) {
                 return Ok(dataset.read_hyperslab(start, stride, count, &vec![1; rank])?);
             }
-            dataset.read_into(part, &mut start)?;
+            dataset.read_slice_into(part, start, count)?;
         }
         "points" => {
             let point = |_| vec![below(state, size(0)), below(state, size(1))];
@@ -174,12 +174,12 @@ fn select<T: Element>(
         }
         "rows" => {
             let start = below(state, size(0) / side) * side;
-            dataset.read_into(part, &mut &[start])?;
+            dataset.read_slice_into(part, &[start], &[side])?;
         }
         _ => {
             let most = |at: usize| if kind == "near" { number(3) } else { size(at) };
             let start = [below(state, most(0) - side), below(state, most(1) - side)];
-            dataset.read_into(part, &mut &start)?;
+            dataset.read_slice_into(part, &start, &[side, side])?;
         }
     }
     Ok(Vec::new())

@@ -122,7 +122,7 @@ fn array(file: &H5File, words: &[&str], numbers: &[usize], inputs: &Inputs) -> R
             "f32be" => builder.datatype(big_endian()),
             other => bail!("rust-hdf5 does not convert elements to {other} when it writes them"),
         };
-        return Ok(builder.create("x")?.write(.., &inputs.f32)?);
+        return Ok(builder.create("x")?.write_raw(&inputs.f32)?);
     }
     let builder = make::<i32>(file, &dims, &chunk);
     let builder = if *filter == "nbit" {
@@ -136,7 +136,7 @@ fn array(file: &H5File, words: &[&str], numbers: &[usize], inputs: &Inputs) -> R
     } else {
         builder
     };
-    Ok(builder.create("x")?.write(.., &inputs.i32)?)
+    Ok(builder.create("x")?.write_raw(&inputs.i32)?)
 }
 
 fn big_endian() -> DatatypeMessage {
@@ -189,7 +189,7 @@ fn objects(file: &H5File, numbers: &[usize]) -> Result<()> {
     for number in 0..*numbers.first().context("no count")? {
         let values: Vec<f64> = (0..12).map(|k| number as f64 + f64::from(k)).collect();
         let dataset = file.new_dataset::<f64>().shape([3, 4]).create(&format!("dataset_{number:05}"))?;
-        dataset.write(.., &values)?;
+        dataset.write_raw(&values)?;
         dataset.new_attr::<f64>().shape(()).create("scale")?.write_numeric(&0.5)?;
         dataset.new_attr::<i32>().shape(()).create("number")?.write_numeric(&(number as i32))?;
     }
