@@ -228,7 +228,7 @@ fn create_chunks(file: &File, count: u64, unlimited: u64) -> Result<()> {
     let maximum = [(unlimited == 0).then_some(count), (unlimited < 2).then_some(size)];
     let builder = file.new_dataset("x").of::<f64>().shape(&[count, size]).max_shape(&maximum);
     let dataset = builder.chunks(&[1, size]).create()?;
-    let chunk = [7; 8 * CHUNK_ELEMENTS as usize];
+    let chunk = vec![7; usize::try_from(8 * size)?];
     (0..count).try_for_each(|number| Ok(dataset.chunks().write(&[number, 0], &chunk, 0)?))
 }
 

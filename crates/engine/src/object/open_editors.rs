@@ -101,7 +101,7 @@ impl OpenEditors {
             return Ok(());
         }
         self.flush_object(container, edit)?;
-        self.flush_groups(container, edit, |groups| groups.take_oldest())?;
+        self.flush_groups(container, edit, OpenGroups::take_oldest)?;
         self.maybe_open.store(false, Ordering::Release);
         Ok(())
     }
@@ -203,14 +203,13 @@ impl OpenEditors {
         work: impl FnOnce(&mut GroupEditor<'_>, &mut Edit<'_>) -> Result<T>,
     ) -> Result<T> {
         self.flush_groups(container, edit, |groups| groups.take_excess(group))?;
-        let mut editor = match self.take_group(group) {
-            Some(open) => GroupEditor::resume(container, open),
-            None => {
-                if self.is_open(group) {
-                    self.flush_object(container, edit)?;
-                }
-                GroupEditor::open(container, group)?
+        let mut editor = if let Some(open) = self.take_group(group) {
+            GroupEditor::resume(container, open)
+        } else {
+            if self.is_open(group) {
+                self.flush_object(container, edit)?;
             }
+            GroupEditor::open(container, group)?
         };
         editor.set_open_headers(self);
         let outcome = work(&mut editor, edit);
