@@ -5,6 +5,9 @@
  *     objects FILE LOW N         datasets of 3 x 4 f64 with two attributes each
  *     attributes FILE LOW N      attributes of one group
  *     links FILE LOW N           hard links in one group
+ *     grouped FILE LOW N         datasets of 8 i32 without values over 100 groups in turn, with an attribute each
+ *     beside FILE LOW N          groups with one group each
+ *     chain FILE LOW N           groups, each in the one before
  *     append FILE LOW N SIZE UNLIMITED   N chunks of SIZE f64, one by one, each with H5Dset_extent; 0, 1 or 2 unlimited dimensions
  *     insert FILE LOW N SIZE UNLIMITED STEP   N encoded chunks of SIZE f64, every STEP-th, of a dataset of that size
  *     flushes FILE LOW N SIZE    N chunks of SIZE f64, one by one, the file flushed after each
@@ -195,6 +198,48 @@ static void links(hid_t file, hsize_t count) {
     H5Gclose(target), H5Gclose(group);
 }
 
+static void grouped(hid_t file, hsize_t count) {
+    hid_t integers = id("H5T_NATIVE_INT_g"), one = H5Screate(0), groups[100];
+    hsize_t dims[1] = {8};
+    char name[32];
+    for (int k = 0; k < 100; k++) {
+        snprintf(name, sizeof name, "group_%02d", k);
+        groups[k] = H5Gcreate2(file, name, 0, 0, 0);
+    }
+    for (hsize_t i = 0; i < count; i++) {
+        snprintf(name, sizeof name, "dataset_%07llu", i);
+        hid_t space = H5Screate_simple(1, dims, NULL);
+        hid_t set = H5Dcreate2(groups[i % 100], name, integers, space, 0, 0, 0);
+        CHECK(set);
+        int number = (int)i;
+        hid_t attribute = H5Acreate2(set, "number", integers, one, 0, 0);
+        CHECK(H5Awrite(attribute, integers, &number));
+        H5Aclose(attribute), H5Dclose(set), H5Sclose(space);
+    }
+    for (int k = 0; k < 100; k++) H5Gclose(groups[k]);
+    H5Sclose(one);
+}
+
+static void beside(hid_t file, hsize_t count) {
+    for (hsize_t i = 0; i < count; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "group_%05llu", i);
+        hid_t group = H5Gcreate2(file, name, 0, 0, 0), member = H5Gcreate2(group, "member", 0, 0, 0);
+        CHECK(member);
+        H5Gclose(member), H5Gclose(group);
+    }
+}
+
+static void chain(hid_t file, hsize_t count) {
+    hid_t group = H5Gcreate2(file, "g", 0, 0, 0);
+    for (hsize_t i = 1; i < count; i++) {
+        hid_t next = H5Gcreate2(group, "g", 0, 0, 0);
+        CHECK(next);
+        H5Gclose(group), group = next;
+    }
+    H5Gclose(group);
+}
+
 static int syncs;
 static void sync_file(const char *path) {
     if (!syncs) return;
@@ -371,6 +416,9 @@ int main(int argc, char **argv) {
             if (!strcmp(kind, "objects")) objects(file, count);
             else if (!strcmp(kind, "attributes")) attributes(file, count);
             else if (!strcmp(kind, "links")) links(file, count);
+            else if (!strcmp(kind, "grouped")) grouped(file, count);
+            else if (!strcmp(kind, "beside")) beside(file, count);
+            else if (!strcmp(kind, "chain")) chain(file, count);
             else if (!strcmp(kind, "append")) append(file, count, size, unlimited, NULL);
             else if (!strcmp(kind, "insert")) insert(file, count, size, unlimited, number());
             else if (!strcmp(kind, "flushes")) append(file, count, number(), 1, path);

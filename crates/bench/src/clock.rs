@@ -29,24 +29,40 @@ pub(crate) struct Clock {
     cpu: f64,
     /// Processor time in hundredths of a second, including threads that have ended.
     ticks: f64,
-    /// Bytes of memory at the start, if the clock measures memory.
-    memory: Option<f64>,
+    /// The memory since the start, if the clock measures memory.
+    memory: Option<PeakMemory>,
+}
+
+/// The memory of this process since a point in time.
+#[derive(Debug)]
+pub(crate) struct PeakMemory {
+    /// Bytes of memory at that point.
+    before: f64,
+}
+
+impl PeakMemory {
+    /// Resets the peak memory of the process to its current memory.
+    pub(crate) fn start() -> Self {
+        let _ = std::fs::write("/proc/self/clear_refs", "5");
+        Self { before: bytes_of("VmRSS:") }
+    }
+
+    /// Returns the bytes of the peak memory beyond the memory at the start.
+    pub(crate) fn bytes(&self) -> f64 {
+        (bytes_of("VmHWM:") - self.before).max(0.0)
+    }
 }
 
 impl Clock {
     pub(crate) fn start() -> Self {
-        let memory = MEASURES_MEMORY.load(Ordering::Relaxed).then(|| {
-            // Resets the peak memory of the process to its current memory.
-            let _ = std::fs::write("/proc/self/clear_refs", "5");
-            bytes_of("VmRSS:")
-        });
+        let memory = MEASURES_MEMORY.load(Ordering::Relaxed).then(PeakMemory::start);
         Self { memory, ticks: tick_seconds(), cpu: cpu_seconds(), wall: Instant::now() }
     }
 
     pub(crate) fn took(&self) -> Cost {
         let wall = self.wall.elapsed().as_secs_f64();
-        if let Some(before) = self.memory {
-            return Cost { wall: (bytes_of("VmHWM:") - before).max(0.0), cpu: 0.0 };
+        if let Some(memory) = &self.memory {
+            return Cost { wall: memory.bytes(), cpu: 0.0 };
         }
         let (cpu, ticks) = (cpu_seconds() - self.cpu, tick_seconds() - self.ticks);
         Cost { wall, cpu: if ticks > cpu + 2.0 * TICK_SECONDS { ticks } else { cpu } }
@@ -85,6 +101,8 @@ fn tick_seconds() -> f64 {
 /// Returns the processor time of the threads of this process that still run, in nanoseconds if
 /// Linux counts them.
 fn cpu_seconds() -> f64 {
+    // Linux adds the time of a running thread to its count when the thread yields.
+    std::thread::yield_now();
     let Ok(threads) = std::fs::read_dir("/proc/self/task") else { return 0.0 };
     let of_thread = |folder: std::path::PathBuf| -> Option<f64> {
         let text = std::fs::read_to_string(folder.join("schedstat")).ok()?;

@@ -10,6 +10,7 @@ mod clock;
 mod compare;
 mod contest;
 mod durability;
+mod growth;
 mod instructions;
 mod libhdf5;
 mod limits;
@@ -69,6 +70,11 @@ const BENCHMARKS: &[(&str, Benchmark, &str)] = &[
         "durability",
         durability::run,
         "cost of durability: Full, Ordered, None, libhdf5 with and without a sync [ROUNDS, default 5] [ONLY]",
+    ),
+    (
+        "growth",
+        growth::run,
+        "time and memory for an item as the number of objects, links, attributes or chunks grows [only=TEXT] [alone: without libhdf5]",
     ),
     (
         "sparse",

@@ -8,6 +8,7 @@ mod architecture;
 mod bench_capi;
 mod bench_cloud;
 mod bench_compare;
+mod bench_growth;
 mod bench_peers;
 mod bench_python;
 mod bench_serve;
@@ -169,6 +170,11 @@ const TASKS: &[(&str, Task, &str)] = &[
         "bench-compare",
         bench_compare::run,
         "benchmarks of time, memory and file size, compared with libhdf5 and rust-hdf5, into docs/benchmarks.md [ROUNDS, default 5] [only=TEXT: into target/bench/compare/]",
+    ),
+    (
+        "bench-growth",
+        bench_growth::run,
+        "time and memory for an item from 10,000 to 1,000,000 objects, links, attributes or chunks, compared with libhdf5 [only=TEXT] [alone: without libhdf5] [--update: into docs/benchmarks/growth.md]",
     ),
     (
         "bench-capi",

@@ -18,7 +18,7 @@ use super::header::ObjectHeader;
 use super::message::{self, Body};
 use crate::error::{Error, Result};
 use crate::index::btree_v2::BTreeV2;
-use crate::index::fractal_heap::FractalHeap;
+use crate::index::fractal_heap::{FractalHeap, HeapObjects};
 use crate::store::{Bytes, at};
 
 /// A function that a walk over the attributes of an object calls for each attribute. The result
@@ -202,6 +202,9 @@ impl<'a> DenseAttributes<'a> {
     /// the hash `hash`.
     fn for_each(&self, hash: Option<u32>, visit: &mut AtAttribute<'_>) -> Result<()> {
         let store = &self.container.store;
+        // In the order of the index, neighbours are in different blocks of the heap. All attributes
+        // need all blocks, each of which is read once.
+        let mut objects = hash.is_none().then(|| self.heap.objects(store));
         if hash.is_none() {
             self.fetch();
         }
@@ -211,7 +214,7 @@ impl<'a> DenseAttributes<'a> {
                 Some(hash) => Ok(AttributeNameRecord::hash_in(record)?.cmp(&hash)),
                 None => Ok(std::cmp::Ordering::Equal),
             },
-            &mut |record| match store.forgive(self.of_record(record))? {
+            &mut |record| match store.forgive(self.of_record(record, objects.as_mut()))? {
                 Some(attribute) => visit(attribute),
                 None => Ok(ControlFlow::Continue(())),
             },
@@ -227,13 +230,19 @@ impl<'a> DenseAttributes<'a> {
         });
     }
 
-    fn of_record(&self, record: &[u8]) -> Result<Attribute> {
+    fn of_record(&self, record: &[u8], objects: Option<&mut HeapObjects<'_>>) -> Result<Attribute> {
         let store = &self.container.store;
         let record = at(AttributeNameRecord::decode(record, ()), self.tree_address)?;
         let shared = MessageFlags::from_bits_retain(record.message_flags).contains(MessageFlags::SHARED);
         let body = match &self.container.shared_messages {
             Some(messages) if shared => messages.get(store, MessageType::ATTRIBUTE, &record.heap_id)?,
-            _ => self.heap.get(store, &record.heap_id)?,
+            _ => match objects {
+                Some(objects) => {
+                    let found = objects.find(&record.heap_id)?;
+                    objects.take(found)?
+                }
+                None => self.heap.get(store, &record.heap_id)?,
+            },
         };
         let order = self.tracked.then_some(record.creation_order);
         Attribute::open(self.container, body, order, self.owner)

@@ -52,8 +52,13 @@ impl Deferred {
     /// Returns whether the deferred messages of links or attributes exceed their memory limit and
     /// must be inserted into the storage.
     pub(super) fn is_over_limit(&self) -> bool {
+        self.memory() > MAX_DEFERRED_BYTES
+    }
+
+    /// Returns the bytes of the deferred messages of links or attributes.
+    pub(super) fn memory(&self) -> usize {
         // Both sizes are sizes of allocations, so the sum does not overflow.
-        self.bytes.len() + size_of_val(self.messages.as_slice()) > MAX_DEFERRED_BYTES
+        self.bytes.len() + size_of_val(self.messages.as_slice())
     }
 
     /// Adds the message of a new link or attribute to the deferred messages. No deferred message

@@ -1,5 +1,5 @@
-//! Open editors. The object and the group that were changed last stay decoded in memory, because
-//! most changes affect the same object or group as the previous change.
+//! Open editors. The object and the groups that were changed last stay decoded in memory, because
+//! most changes affect the same object or groups as the previous changes.
 //!
 //! A caller that changes an object that may be open takes the exclusive access from the store, and
 //! uses [`OpenEditors::with_attributes`] and [`OpenEditors::with_links`]. All other callers use
@@ -18,6 +18,7 @@ use super::container::Container;
 use super::group_edit::{GroupEditor, GroupOptions, OpenHeaders, OpenLinks, prepare_group};
 use super::header_edit::HeaderEditor;
 use super::link::Link;
+use super::open_groups::OpenGroups;
 use super::{dataset_edit, delete};
 use crate::error::Result;
 use crate::store::{Edit, Reading};
@@ -39,7 +40,7 @@ pub struct OpenEditors {
 #[derive(Debug, Default)]
 struct Open {
     object: Option<Box<OpenAttributes>>,
-    group: Option<Box<OpenLinks>>,
+    groups: OpenGroups,
 }
 
 impl OpenEditors {
@@ -47,8 +48,8 @@ impl OpenEditors {
         self.open.lock().object.take()
     }
 
-    fn take_group(&self) -> Option<Box<OpenLinks>> {
-        self.open.lock().group.take()
+    fn take_group(&self, group: Address) -> Option<Box<OpenLinks>> {
+        self.open.lock().groups.take(group)
     }
 
     fn keep_object(&self, object: Box<OpenAttributes>) {
@@ -57,7 +58,7 @@ impl OpenEditors {
     }
 
     fn keep_group(&self, group: Box<OpenLinks>) {
-        self.open.lock().group = Some(group);
+        self.open.lock().groups.keep(group);
         self.maybe_open.store(true, Ordering::Release);
     }
 }
@@ -100,7 +101,7 @@ impl OpenEditors {
             return Ok(());
         }
         self.flush_object(container, edit)?;
-        self.flush_group(container, edit)?;
+        self.flush_groups(container, edit, OpenGroups::take_oldest)?;
         self.maybe_open.store(false, Ordering::Release);
         Ok(())
     }
@@ -129,10 +130,18 @@ impl OpenEditors {
         finished.inspect_err(|_| container.store.refuse_writes(UNFINISHED))
     }
 
-    fn flush_group(&self, container: &Container, edit: &mut Edit<'_>) -> Result<()> {
-        match self.take_group() {
-            Some(group) => Self::finish_group(container, edit, group),
-            None => Ok(()),
+    /// Writes the changes of the open groups that `take` returns, until it returns `None`, and
+    /// closes their editors.
+    fn flush_groups(
+        &self,
+        container: &Container,
+        edit: &mut Edit<'_>,
+        take: impl Fn(&mut OpenGroups) -> Option<Box<OpenLinks>>,
+    ) -> Result<()> {
+        loop {
+            let group = take(&mut self.open.lock().groups);
+            let Some(group) = group else { return Ok(()) };
+            Self::finish_group(container, edit, group)?;
         }
     }
 
@@ -147,7 +156,7 @@ impl OpenEditors {
         self.maybe_open.load(Ordering::Acquire) && {
             let open = self.open.lock();
             open.object.as_ref().is_some_and(|object| object.address() == address)
-                || open.group.as_ref().is_some_and(|group| group.address() == address)
+                || open.groups.get(address).is_some()
         }
     }
 
@@ -169,9 +178,7 @@ impl OpenEditors {
                 if let Some(other) = other {
                     Self::finish_object(container, edit, other)?;
                 }
-                if self.is_open(object) {
-                    self.flush_group(container, edit)?;
-                }
+                self.flush_groups(container, edit, |groups| groups.take(object))?;
                 AttributeEditor::open(container, object)?
             }
         };
@@ -195,17 +202,14 @@ impl OpenEditors {
         group: Address,
         work: impl FnOnce(&mut GroupEditor<'_>, &mut Edit<'_>) -> Result<T>,
     ) -> Result<T> {
-        let mut editor = match self.take_group() {
-            Some(open) if open.address() == group => GroupEditor::resume(container, open),
-            other => {
-                if let Some(other) = other {
-                    Self::finish_group(container, edit, other)?;
-                }
-                if self.is_open(group) {
-                    self.flush_object(container, edit)?;
-                }
-                GroupEditor::open(container, group)?
+        self.flush_groups(container, edit, |groups| groups.take_excess(group))?;
+        let mut editor = if let Some(open) = self.take_group(group) {
+            GroupEditor::resume(container, open)
+        } else {
+            if self.is_open(group) {
+                self.flush_object(container, edit)?;
             }
+            GroupEditor::open(container, group)?
         };
         editor.set_open_headers(self);
         let outcome = work(&mut editor, edit);
@@ -319,6 +323,9 @@ impl OpenEditors {
 impl OpenHeaders for OpenEditors {
     fn symbol_table(&self, object: Address) -> Option<Result<Option<SymbolTable>>> {
         let open = self.open.lock();
+        if let Some(group) = open.groups.get(object) {
+            return Some(Ok(group.symbol_table()));
+        }
         let object = open.object.as_ref().filter(|open| open.address() == object)?;
         Some(object.header().decode())
     }

@@ -106,6 +106,22 @@ impl HeapObjects<'_> {
         bytes.ok_or_else(not_found)
     }
 
+    /// Returns the bytes of an object that [`find`](Self::find) has found in the fractal heap, and
+    /// that is not needed again.
+    ///
+    /// # Errors
+    /// Returns the errors of [`bytes`](Self::bytes).
+    pub fn take(&mut self, object: HeapObject) -> Result<Bytes> {
+        match object.0 {
+            // The object that was found last needs no place.
+            ObjectLocation::Owned(number) if number.checked_add(1) == Some(self.owned.len()) => {
+                self.owned.pop().ok_or_else(not_found)
+            }
+            ObjectLocation::Owned(number) => self.owned.get(number).cloned().ok_or_else(not_found),
+            ObjectLocation::Block { .. } => Ok(Bytes::from(self.bytes(object)?)),
+        }
+    }
+
     /// Returns the index of a direct block in a set of direct blocks that were read for fractal
     /// heap objects. The direct block contains `offset` of the heap's address space. Reads the
     /// block if the set lacks it.

@@ -7,7 +7,7 @@ mod storage;
 mod tests;
 
 use hyperslab_datatype::CharacterSet;
-use hyperslab_format::codec::Address;
+use hyperslab_format::codec::{Address, checksum};
 use hyperslab_format::message::{AttributeInfo, AttributeMessage, Message as _, MessageFlags, MessageType};
 use hyperslab_format::object_header::AttributePhaseChange;
 
@@ -17,6 +17,7 @@ use super::deferred::Deferred;
 use super::header_edit::{HeaderEditor, now};
 use super::path::lossy;
 use super::sharing::Placed;
+use super::stored_names::StoredNames;
 use crate::error::{Error, Result};
 use crate::store::{Bytes, Edit, at};
 
@@ -43,8 +44,8 @@ pub(super) struct OpenAttributes {
     compact: usize,
     /// Deferred attributes for dense storage.
     deferred: Deferred,
-    /// True if dense storage may contain attributes.
-    stored: bool,
+    /// The names of the attributes in dense storage.
+    stored: StoredNames,
     changed: bool,
 }
 
@@ -155,7 +156,7 @@ impl<'c> AttributeEditor<'c> {
                 phase_change,
                 compact,
                 deferred,
-                stored: true,
+                stored: StoredNames::Unknown,
                 changed: true,
             }),
         })
@@ -181,7 +182,7 @@ impl<'c> AttributeEditor<'c> {
     pub fn contains(&self, edit: &Edit<'_>, name: &[u8]) -> Result<bool> {
         match self.dense() {
             Some(_) if self.open.deferred.find(name).is_some() => Ok(true),
-            Some(_) if !self.open.stored => Ok(false),
+            Some(_) if !self.may_be_stored(name) => Ok(false),
             Some(dense) => Ok(dense.find(self.container, edit, name)?.is_some()),
             None => Ok(self.find_compact(name)?.is_some()),
         }
@@ -196,7 +197,7 @@ impl<'c> AttributeEditor<'c> {
         let stored = match self.dense() {
             Some(dense) => match self.open.deferred.find(name) {
                 Some(number) => Some(self.deferred(number)?),
-                None if !self.open.stored => None,
+                None if !self.may_be_stored(name) => None,
                 None => self.find_dense(edit, &dense, name)?,
             },
             None => self.find_compact(name)?.map(|id| self.stored(id)).transpose()?,
@@ -296,6 +297,11 @@ impl<'c> AttributeEditor<'c> {
             self.open.header.save(edit)?;
         }
         Ok(())
+    }
+
+    /// Returns whether dense storage may contain the attribute `name`.
+    fn may_be_stored(&self, name: &[u8]) -> bool {
+        self.open.stored.may_contain(|| checksum(name))
     }
 
     fn address(&self) -> Address {

@@ -11,6 +11,7 @@ use crate::object::dense::{Content, Dense, DenseEntry, DenseKind};
 use crate::object::header::Prefix;
 use crate::object::header_edit::MessageId;
 use crate::object::sharing::Placed;
+use crate::object::stored_names::StoredNames;
 use crate::store::{Bytes, Edit, at};
 
 /// Size in bytes of the smallest attribute message that does not fit in an object header.
@@ -60,7 +61,7 @@ impl AttributeEditor<'_> {
         let deferred = std::mem::take(&mut self.open.deferred);
         match self.dense() {
             Some(dense) if !deferred.is_empty() => {
-                self.open.stored = true;
+                self.open.stored.add(&deferred);
                 dense.insert_all(self.container, edit, &deferred)
             }
             _ => Ok(()),
@@ -98,7 +99,7 @@ impl AttributeEditor<'_> {
             return Ok(Some(stored.body));
         }
         if let Some(dense) = self.dense() {
-            if !self.open.stored {
+            if !self.may_be_stored(name) {
                 return Ok(None);
             }
             let Some((entry, old)) = dense.find(self.container, edit, name)? else { return Ok(None) };
@@ -179,8 +180,20 @@ impl AttributeEditor<'_> {
             self.become_dense(edit)?;
         }
         let order = self.dense_order(order);
+        self.learn_names(edit)?;
         self.open.deferred.push(name, body, flags, order, None);
         if self.open.deferred.is_over_limit() { self.insert_deferred(edit) } else { Ok(()) }
+    }
+
+    /// Reads the hashes of the names in dense storage, if so many attributes are new that searches
+    /// for their names would take longer.
+    fn learn_names(&mut self, edit: &Edit<'_>) -> Result<()> {
+        if let Some(dense) = self.dense()
+            && self.open.stored.is_worth_learning(&self.open.deferred, || dense.len(edit))?
+        {
+            self.open.stored.learn(&dense.hashes(edit.store())?);
+        }
+        Ok(())
     }
 
     /// Adds an attribute info message to a version 2 object header that has none.
@@ -286,7 +299,7 @@ impl AttributeEditor<'_> {
             self.open.deferred.push(name, body, flags, self.dense_order(stored.order), None);
         }
         self.open.header.remove_messages(MessageType::ATTRIBUTE, |_| true)?;
-        (self.open.compact, self.open.stored) = (0, false);
+        (self.open.compact, self.open.stored) = (0, StoredNames::None);
         self.set_info(AttributeInfo {
             fractal_heap: dense.heap,
             name_index: dense.names,

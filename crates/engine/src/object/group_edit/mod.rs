@@ -21,6 +21,7 @@ use super::header::ObjectHeader;
 use super::header_edit::HeaderEditor;
 use super::link::{Link, LinkTarget};
 use super::path::lossy;
+use super::stored_names::StoredNames;
 use super::symbol_table;
 use crate::error::{Error, Result};
 use crate::store::Edit;
@@ -38,9 +39,10 @@ pub struct GroupEditor<'c> {
     headers: Option<&'c dyn OpenHeaders>,
 }
 
-/// A trait for access to the object headers that open editors keep decoded.
+/// A trait for access to the objects that open editors keep decoded.
 pub(super) trait OpenHeaders: std::fmt::Debug {
-    /// Returns the symbol table message of an object, if an editor keeps the object header open.
+    /// Returns the symbol table of an object, or `None` for no symbol table, if an editor of the
+    /// object is open.
     fn symbol_table(&self, object: Address) -> Option<Result<Option<SymbolTable>>>;
 }
 
@@ -55,8 +57,8 @@ pub(super) struct OpenLinks {
     compact: usize,
     /// Deferred links for the symbol table or for dense storage.
     deferred: Deferred,
-    /// True if the symbol table or dense storage may contain links.
-    stored: bool,
+    /// The names of the links in the symbol table or in dense storage.
+    stored: StoredNames,
     changed: bool,
 }
 
@@ -64,6 +66,21 @@ impl OpenLinks {
     /// Returns the address of the object header that a group editor changes.
     pub(super) fn address(&self) -> Address {
         self.header.address()
+    }
+
+    /// Returns the symbol table of the group that a group editor changes, or `None` if the group
+    /// has none.
+    pub(super) fn symbol_table(&self) -> Option<SymbolTable> {
+        match &self.storage {
+            GroupStorage::SymbolTable(table) => Some(*table),
+            GroupStorage::Compact(_) | GroupStorage::Dense(_) => None,
+        }
+    }
+
+    /// Returns the bytes of memory of a group editor's state.
+    pub(super) fn memory(&self) -> usize {
+        // All sizes are sizes of allocations, so the sum does not overflow.
+        size_of::<Self>() + self.header.memory() + self.deferred.memory() + self.stored.memory()
     }
 }
 
@@ -159,8 +176,10 @@ impl<'c> GroupEditor<'c> {
         let compact = header.messages_of(LinkMessage::TYPE).count();
         let deferred = Deferred::default();
         let stored = match &storage {
-            GroupStorage::SymbolTable(table) => !symbol_table::is_empty(container, table)?,
-            GroupStorage::Compact(_) | GroupStorage::Dense(_) => true,
+            GroupStorage::SymbolTable(table) if symbol_table::is_empty(container, table)? => {
+                StoredNames::None
+            }
+            _ => StoredNames::Unknown,
         };
         let open = OpenLinks { header, storage, phase_change, compact, deferred, stored, changed: false };
         Ok(Self { container, open: Box::new(open), headers: None })

@@ -1,7 +1,7 @@
 //! Insertion and removal of links, and changes between the kinds of storage.
 
 use hyperslab_datatype::CharacterSet;
-use hyperslab_format::codec::Address;
+use hyperslab_format::codec::{Address, checksum};
 use hyperslab_format::message::{
     FilterPipeline, LinkInfo, Message as _, MessageFlags, MessageType, SymbolTable,
 };
@@ -9,6 +9,7 @@ use hyperslab_format::message::{
 use super::super::dense::{Dense, DenseKind};
 use super::super::group::{self, GroupStorage};
 use super::super::link::{Link, LinkTarget};
+use super::super::stored_names::StoredNames;
 use super::super::symbol_table;
 use super::create::cache_of;
 use super::{GroupEditor, encode, group_info};
@@ -31,7 +32,11 @@ impl GroupEditor<'_> {
             return self.decode(deferred.body(deferred.get(number)?)).map(Some);
         }
         match &self.open.storage {
-            GroupStorage::SymbolTable(_) | GroupStorage::Dense(_) if !self.open.stored => Ok(None),
+            GroupStorage::SymbolTable(_) | GroupStorage::Dense(_)
+                if !self.open.stored.may_contain(|| checksum(name)) =>
+            {
+                Ok(None)
+            }
             GroupStorage::SymbolTable(table) => symbol_table::find(self.container, table, name),
             GroupStorage::Compact(_) => {
                 for message in self.open.header.messages_of(MessageType::LINK) {
@@ -116,8 +121,30 @@ impl GroupEditor<'_> {
         body: &[u8],
         cached: Option<SymbolTable>,
     ) -> Result<()> {
+        self.learn_names(edit)?;
         self.open.deferred.push(&link.name, body, NONE, link.creation_order.unwrap_or(0), cached);
         if self.open.deferred.is_over_limit() { self.insert_deferred(edit) } else { Ok(()) }
+    }
+
+    /// Reads the hashes of the names in the storage, if so many links are new that searches for
+    /// their names would take longer.
+    fn learn_names(&mut self, edit: &Edit<'_>) -> Result<()> {
+        let open = &self.open;
+        let count = || match &open.storage {
+            GroupStorage::SymbolTable(table) => symbol_table::estimated_count(self.container, table),
+            GroupStorage::Dense(info) => Dense::from(info).len(edit),
+            GroupStorage::Compact(_) => Ok(0),
+        };
+        if !open.stored.is_worth_learning(&open.deferred, count)? {
+            return Ok(());
+        }
+        let hashes = match &open.storage {
+            GroupStorage::SymbolTable(table) => symbol_table::hashes(self.container, table)?,
+            GroupStorage::Dense(info) => Dense::from(info).hashes(edit.store())?,
+            GroupStorage::Compact(_) => Vec::new(),
+        };
+        self.open.stored.learn(&hashes);
+        Ok(())
     }
 
     /// Inserts the deferred links of the group into its symbol table or dense storage. Deferred
@@ -127,7 +154,7 @@ impl GroupEditor<'_> {
         if deferred.is_empty() {
             return Ok(());
         }
-        self.open.stored = true;
+        self.open.stored.add(&deferred);
         match &self.open.storage {
             GroupStorage::SymbolTable(table) => {
                 let mut links = Vec::with_capacity(deferred.messages().len());
@@ -239,7 +266,7 @@ impl GroupEditor<'_> {
             self.open.deferred.push(&link.name, &body, NONE, link.creation_order.unwrap_or(0), None);
         }
         self.open.header.remove_messages(MessageType::LINK, |_| true)?;
-        (self.open.compact, self.open.stored) = (0, false);
+        (self.open.compact, self.open.stored) = (0, StoredNames::None);
         self.set_info(LinkInfo {
             fractal_heap: dense.heap,
             name_index: dense.names,

@@ -160,6 +160,12 @@ impl HeaderEditor {
         self.address
     }
 
+    /// Returns the bytes of memory of an object header editor and its messages.
+    pub(in crate::object) fn memory(&self) -> usize {
+        // All sizes are sizes of allocations, so the sum does not overflow.
+        size_of::<Self>() + self.arena.capacity() + self.messages.capacity() * size_of::<Slot>()
+    }
+
     /// Returns the version of the edited object header: 1 or 2.
     pub fn version(&self) -> u8 {
         match self.prefix {

@@ -47,14 +47,12 @@ pub(in super::super) fn insert_all(
     table: &SymbolTable,
     links: &[(Link, Option<SymbolTable>)],
 ) -> Result<()> {
-    let present = Present::of(container, table)?;
-    // Equivalent to `links.len() * MAX_REWRITE_RATIO < present.entries.len()`, without overflow.
-    if links.len() < present.entries.len().div_ceil(MAX_REWRITE_RATIO) {
+    let Some(present) = Present::of(container, table, links.len())? else {
         for (link, cached) in links {
             insert(container, edit, table, link, *cached)?;
         }
         return Ok(());
-    }
+    };
     let mut names: Vec<&[u8]> = Vec::with_capacity(links.len());
     for (link, _) in links {
         names.extend(texts(link)?);
@@ -72,12 +70,14 @@ pub(in super::super) fn insert_all(
 }
 
 impl Present {
-    fn of(container: &Container, table: &SymbolTable) -> Result<Self> {
+    /// Returns the entries and nodes, or `None` if too many entries exist to rewrite them for the
+    /// given number of new links. Then it has read only a part of the nodes.
+    fn of(container: &Container, table: &SymbolTable, new: usize) -> Result<Option<Self>> {
         let (store, context, nodes) = (&container.store, tree_context(container), node_context(container));
         let mut present = Self::default();
         let tree_length = to_u64(BTreeV1Node::size(&context));
         let leaf_length = to_u64(SymbolTableNode::size(&nodes));
-        let mut walked = Vec::new();
+        let (mut walked, mut fits) = (Vec::new(), true);
         btree_v1::walk_nodes(store, table.btree, &context, &mut |address, node| {
             if address != table.btree {
                 walked.push((address, tree_length));
@@ -89,11 +89,16 @@ impl Present {
                 let leaf: Arc<SymbolTableNode> = store.shared(*child, &nodes)?;
                 present.entries.extend(leaf.entries.iter().cloned());
                 walked.push((*child, leaf_length));
+                // Equivalent to `entries > new * MAX_REWRITE_RATIO`, without overflow.
+                if present.entries.len().div_ceil(MAX_REWRITE_RATIO) > new {
+                    fits = false;
+                    return Ok(ControlFlow::Break(()));
+                }
             }
             Ok(ControlFlow::Continue(()))
         })?;
         present.nodes = walked;
-        Ok(present)
+        Ok(fits.then_some(present))
     }
 }
 

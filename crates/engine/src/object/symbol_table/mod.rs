@@ -15,7 +15,7 @@ use std::sync::Arc;
 use hyperslab_datatype::CharacterSet;
 use hyperslab_exact::to_u64;
 use hyperslab_format::btree_v1::{BTreeV1Context, BTreeV1Keys, BTreeV1Kind, BTreeV1Node};
-use hyperslab_format::codec::Structure as _;
+use hyperslab_format::codec::{Structure as _, checksum};
 use hyperslab_format::message::SymbolTable;
 use hyperslab_format::symbol_table_entry::{SymbolTableCache, SymbolTableEntry};
 use hyperslab_format::symbol_table_node::{SymbolTableNode, SymbolTableNodeContext};
@@ -33,6 +33,9 @@ use crate::index::local_heap::LocalHeap;
 /// Largest number of bytes of names for which a walk keeps the nodes of a symbol table in the
 /// cache.
 const MAX_KEPT_NAME_BYTES: u64 = 1 << 18;
+
+/// Usual size in bytes of a name in a local heap.
+const USUAL_NAME_BYTES: u64 = 16;
 
 /// Calls `visit` for each link of a group's symbol table, in ascending order of the bytes of the
 /// names. Ends when the result of `visit` is `Break`.
@@ -100,6 +103,21 @@ fn walk<'h>(
 pub(super) fn is_empty(container: &Container, table: &SymbolTable) -> Result<bool> {
     let root: Arc<BTreeV1Node> = container.store.shared(table.btree, &tree_context(container))?;
     Ok(root.children.is_empty())
+}
+
+/// Returns the approximate number of links in a group's symbol table, from the size of their names.
+pub(super) fn estimated_count(container: &Container, table: &SymbolTable) -> Result<u64> {
+    Ok(LocalHeap::load(&container.store, table.heap)?.size() / USUAL_NAME_BYTES)
+}
+
+/// Returns the hashes of the names of all links in a group's symbol table.
+pub(super) fn hashes(container: &Container, table: &SymbolTable) -> Result<Vec<u32>> {
+    let (heap, mut hashes) = (LocalHeap::load(&container.store, table.heap)?, Vec::new());
+    walk(container, table, &heap, &mut |link| {
+        hashes.push(checksum(link.name));
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(hashes)
 }
 
 /// Returns the link with the name `name` from a group's symbol table.

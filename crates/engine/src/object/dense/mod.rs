@@ -4,13 +4,15 @@
 //! The order of the index by name is the order of libhdf5: by the hash of the name, then by the
 //! bytes of the name.
 
+mod search;
+
 use std::cmp::Ordering;
 
 use hyperslab_format::btree_v2::records::{
     AttributeCreationOrderRecord, AttributeNameRecord, BTreeV2Record, LinkCreationOrderRecord,
     LinkNameRecord, types,
 };
-use hyperslab_format::codec::{Address, FileParams, FormatError, checksum};
+use hyperslab_format::codec::{Address, FileParams, FormatError};
 use hyperslab_format::message::{
     AttributeInfo, AttributeMessage, LinkInfo, LinkMessage, Message as _, MessageFlags, MessageType,
     SharedLocation, SharedReference,
@@ -21,7 +23,8 @@ use super::deferred::{Deferred, DeferredMessage};
 use crate::error::{Error, Result};
 use crate::index::btree_v2::{BTreeV2, BTreeV2Creation};
 use crate::index::fractal_heap::{FractalHeap, FractalHeapCreation};
-use crate::store::{Bytes, Edit, at};
+use crate::store::{Bytes, Edit, Store, at};
+use search::ByName;
 
 /// Name of the dense storage structure in internal errors.
 const NAME: &str = "dense storage";
@@ -217,6 +220,16 @@ impl Dense {
     /// Returns the number of links or attributes in dense storage.
     pub(super) fn len(&self, edit: &Edit<'_>) -> Result<u64> {
         Ok(BTreeV2::edit(edit, self.names)?.header().total_records)
+    }
+
+    /// Returns the hashes of the names of all links or attributes in dense storage.
+    pub(super) fn hashes(&self, store: &Store) -> Result<Vec<u32>> {
+        let mut hashes = Vec::new();
+        BTreeV2::open(store, self.names)?.walk(store, &mut |record| {
+            hashes.push(at(self.kind.hash_in(record), self.names)?);
+            Ok(std::ops::ControlFlow::Continue(()))
+        })?;
+        Ok(hashes)
     }
 
     /// Inserts the deferred links or attributes, all of which have new names, into dense storage.
@@ -453,46 +466,4 @@ fn id_of(stored: &[u8]) -> [u8; 8] {
         *to = *from;
     }
     id
-}
-
-/// A comparison of dense storage records with a name. If reading a name from the heap fails, the
-/// comparison keeps the first error.
-struct ByName<'a> {
-    dense: &'a Dense,
-    container: &'a Container,
-    name: &'a [u8],
-    hash: u32,
-    /// The heap ID of an entry that has the name.
-    known: Option<[u8; 8]>,
-    failure: Option<Error>,
-}
-
-impl<'a> ByName<'a> {
-    fn new(dense: &'a Dense, container: &'a Container, name: &'a [u8]) -> Self {
-        Self { dense, container, name, hash: checksum(name), known: None, failure: None }
-    }
-
-    fn compare(&mut self, record: &[u8]) -> Result<Ordering, FormatError> {
-        let kind = self.dense.kind;
-        let hash = kind.hash_in(record)?;
-        match hash.cmp(&self.hash) {
-            Ordering::Equal => {}
-            other => return Ok(other),
-        }
-        let entry = kind.entry(record)?;
-        if self.known == Some(entry.id) {
-            return Ok(Ordering::Equal);
-        }
-        let body = self.dense.body(self.container, &entry).map_err(|error| {
-            self.failure = Some(error);
-            FormatError::corrupt("version 2 B-tree", "heap ID", "the heap ID of a message", "none")
-        })?;
-        Ok(kind.name(self.container, &body)?.as_slice().cmp(self.name))
-    }
-
-    /// Returns the result of a search with this comparison of dense storage names. If reading the
-    /// heap failed, returns the first error.
-    fn outcome<T>(self, result: Result<T>) -> Result<T> {
-        if result.is_err() { self.failure.map_or(result, Err) } else { result }
-    }
 }
