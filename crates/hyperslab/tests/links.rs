@@ -26,7 +26,7 @@ fn visited_links_are_the_listed_ones() {
                 group.link_external(&name, "elsewhere.h5", "/there").unwrap();
             }
         }
-        let file = hyperslab::File::from_bytes(file.to_bytes().unwrap()).unwrap();
+        let file = File::from_bytes(file.to_bytes().unwrap()).unwrap();
         let group = file.group("g").unwrap();
         assert_eq!(group.storage().unwrap(), storage);
         let listed = group.links().unwrap();

@@ -27,7 +27,9 @@ SUITES = {
     # xarray's tests of a backend, on the engine "hyperslab"; the baseline is the same class with the engine "h5netcdf".
     "xarray-engine": (None, ["-p", "xarray.tests.conftest", str(Path(__file__).with_name("xarray_engine.py"))]),
     "anndata": ("anndata==0.12.19", ["tests/test_readwrite.py", "tests/test_io_elementwise.py", "tests/test_backed_sparse.py",
-                                     "tests/test_backed_hdf5.py", "tests/test_io_backwards_compat.py", "tests/test_concatenate_disk.py"]),
+                                     "tests/test_backed_hdf5.py", "tests/test_backed_dense.py", "tests/test_io_backwards_compat.py",
+                                     "tests/test_io_conversion.py", "tests/test_io_dispatched.py", "tests/test_io_partial.py",
+                                     "tests/test_io_utils.py", "tests/test_io_warnings.py", "tests/test_concatenate_disk.py"]),
     # The archive of h5grove has no tests: the variable H5GROVE_SOURCE names a checkout.
     "h5grove": (None, ["--benchmark-skip", "--no-cov", "src/tests"]),
 }  # fmt: skip
