@@ -192,7 +192,7 @@ impl Contest {
                 Answer::Done(_, sum) if *expected.get_or_insert(sum) == sum => {}
                 Answer::Done(..) => *outcome = Outcome::Wrong("hyperslab reads other values".to_owned()),
                 Answer::Cannot(why) => {
-                    *outcome = Outcome::Wrong(format!("hyperslab cannot read the file: {why}"))
+                    *outcome = Outcome::Wrong(format!("hyperslab cannot read the file: {why}"));
                 }
                 Answer::TimedOut => bail!("hyperslab: too long"),
             }
