@@ -109,14 +109,7 @@ fn write_options(bounds: LibverBounds) -> StoreOptions {
 fn new_container(path: &Path, bounds: LibverBounds) -> Container {
     let driver = Arc::new(Sec2::open(path, Access::ReadWrite).unwrap());
     let store = Store::create(driver, &CreateOptions::default(), write_options(bounds)).unwrap();
-    let settings = FileSettings {
-        group_leaf_k: 4,
-        group_internal_k: 16,
-        indexed_storage_k: 32,
-        file_space: None,
-        cache_image: None,
-    };
-    Container::new(store, settings)
+    Container::new(store, FileSettings::default())
 }
 
 /// A generator of pseudo-random numbers. Equal seeds give equal numbers.

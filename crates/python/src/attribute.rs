@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::ending::Detached as _;
 use hyperslab::datatype::convert::Conversions;
 use hyperslab::{AttributeElements, AttributeForm, CommittedDatatype, Dataspace, Datatype};
 use parking_lot::RwLock;
@@ -67,7 +68,7 @@ pub(crate) fn create(
     };
     let file = object.containing_file().or_raise()?;
     let encoded = value.map(|value| Encoded::new(value, &datatype, &file)).transpose()?;
-    py.detach(|| {
+    py.detached(|| {
         in_pool(|| {
             if let Some(encoded) = &encoded {
                 return set(object, name, (&datatype, committed.as_ref()), &dataspace, encoded);
@@ -184,7 +185,7 @@ impl Attribute {
             let space = self.dataspace()?;
             let shape = crate::dataset::sizes(space.dims())?;
             let facade = self.facade.read().clone();
-            let stored = py.detach(|| in_pool(|| facade.read_stored())).or_raise()?;
+            let stored = py.detached(|| in_pool(|| facade.read_stored())).or_raise()?;
             elements::to_array(py, stored, &shape, dtype.filter(|dtype| !dtype.is_none()))
         })
     }
@@ -214,7 +215,7 @@ impl Attribute {
                 _ => Encoded::new(value, &datatype, &file)?,
             };
             let name = Name { bytes: facade.name_bytes().to_vec(), charset: facade.charset() };
-            let new = py.detach(|| {
+            let new = py.detached(|| {
                 in_pool(|| {
                     set(&self.object, &name, (&datatype, committed.as_ref()), &space, &encoded)?;
                     self.object.attribute_named(&name.bytes)

@@ -40,7 +40,7 @@ mod _hyperslab {
     #[pymodule_export]
     use crate::object::Object;
     #[pymodule_export]
-    use crate::process::{after_fork, close_all, filters_available, is_hdf5, open_files};
+    use crate::process::{after_fork, end, filters_available, is_hdf5, open_files};
     #[pymodule_export]
     use crate::progress::set_progress;
     #[pymodule_export]

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::ending::Detached as _;
 use hyperslab::{LinkTarget, ObjectKind};
 use numpy::PyUntypedArray;
 use parking_lot::RwLock;
@@ -118,7 +119,7 @@ pub(crate) fn wrap(py: Python<'_>, session: &Arc<Session>, object: hyperslab::Ob
             Ok(Group::create(session, group, py)?.into_any())
         }
         Some(ObjectKind::Dataset) => {
-            let dataset = py.detach(|| object.into_dataset()).or_raise()?;
+            let dataset = py.detached(|| object.into_dataset()).or_raise()?;
             Ok(Dataset::create(session, dataset, py)?.into_any())
         }
         _ => Ok(Py::new(py, Object::new(session, object))?.into_any()),
@@ -176,21 +177,21 @@ impl Object {
     /// Returns the absolute path of the object; `None` if the object has no link.
     #[getter]
     fn name(&self, py: Python<'_>) -> PyResult<Option<String>> {
-        py.detach(|| self.find_name())
+        py.detached(|| self.find_name())
     }
 
     /// Returns the number of hard links to the object.
     #[getter]
     fn link_count(&self, py: Python<'_>) -> PyResult<u32> {
         let object = self.facade()?;
-        py.detach(|| object.link_count()).or_raise()
+        py.detached(|| object.link_count()).or_raise()
     }
 
     /// Returns the time of the last change, in seconds since 1970.
     #[getter]
     fn modified(&self, py: Python<'_>) -> PyResult<Option<i64>> {
         let object = self.facade()?;
-        py.detach(|| object.modified()).or_raise()
+        py.detached(|| object.modified()).or_raise()
     }
 
     /// Returns whether two handles are of the same object.
@@ -212,13 +213,13 @@ impl Object {
     /// Returns the comment of the object.
     fn comment(&self, py: Python<'_>) -> PyResult<Option<Vec<u8>>> {
         let object = self.facade()?;
-        py.detach(|| object.comment()).or_raise()
+        py.detached(|| object.comment()).or_raise()
     }
 
     /// Sets the comment of the object.
     fn set_comment(&self, py: Python<'_>, text: &str) -> PyResult<()> {
         let object = self.facade()?;
-        py.detach(|| object.set_comment(text)).or_raise()
+        py.detached(|| object.set_comment(text)).or_raise()
     }
 
     /// Returns the datatype of a committed datatype.
@@ -231,32 +232,32 @@ impl Object {
     /// Returns the names of all attributes, in their order.
     fn attribute_names<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let object = self.facade()?;
-        let names = py.detach(|| in_pool(|| attribute::names(&object))).or_raise()?;
+        let names = py.detached(|| in_pool(|| attribute::names(&object))).or_raise()?;
         names.iter().map(|name| to_str(py, name)).collect()
     }
 
     /// Returns the number of attributes.
     fn attribute_count(&self, py: Python<'_>) -> PyResult<u64> {
         let object = self.facade()?;
-        py.detach(|| object.attribute_count()).or_raise()
+        py.detached(|| object.attribute_count()).or_raise()
     }
 
     /// Returns whether the object tracks the creation order of its attributes.
     fn attribute_order_tracked(&self, py: Python<'_>) -> PyResult<bool> {
         let object = self.facade()?;
-        Ok(py.detach(|| object.attribute_order()).or_raise()?.is_tracked())
+        Ok(py.detached(|| object.attribute_order()).or_raise()?.is_tracked())
     }
 
     /// Returns whether an attribute exists.
     fn has_attribute(&self, py: Python<'_>, name: &Bound<'_, PyAny>) -> PyResult<bool> {
         let (object, name) = (self.facade()?, Name::new(name)?);
-        py.detach(|| object.has_attribute_named(&name.bytes)).or_raise()
+        py.detached(|| object.has_attribute_named(&name.bytes)).or_raise()
     }
 
     /// Returns an attribute.
     fn attribute(&self, py: Python<'_>, name: &Bound<'_, PyAny>) -> PyResult<Attribute> {
         let (object, name) = (self.facade()?, Name::new(name)?);
-        match py.detach(|| object.attribute_named(&name.bytes)) {
+        match py.detached(|| object.attribute_named(&name.bytes)) {
             Ok(found) => Ok(Attribute::new(self.session(), object, found)),
             Err(error) if error.kind() == hyperslab::ErrorKind::NotFound => {
                 let text = format!(
@@ -285,14 +286,14 @@ impl Object {
             return Err(PyTypeError::new_err("the value of an attribute is a NumPy array here"));
         }
         attribute::create(py, &object, &name, r#type, shape.as_deref(), value)?;
-        let found = py.detach(|| object.attribute_named(&name.bytes)).or_raise()?;
+        let found = py.detached(|| object.attribute_named(&name.bytes)).or_raise()?;
         Ok(Attribute::new(self.session(), object, found))
     }
 
     /// Removes an attribute.
     fn delete_attribute(&self, py: Python<'_>, name: &Bound<'_, PyAny>) -> PyResult<()> {
         let (object, name) = (self.facade()?, Name::new(name)?);
-        py.detach(|| in_pool(|| object.remove_attribute_named(&name.bytes))).or_raise()
+        py.detached(|| in_pool(|| object.remove_attribute_named(&name.bytes))).or_raise()
     }
 
     /// Renames an attribute.
@@ -303,7 +304,7 @@ impl Object {
         new: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
         let (object, old, new) = (self.facade()?, Name::new(old)?, Name::new(new)?);
-        py.detach(|| in_pool(|| object.rename_attribute_named(&old.bytes, &new.bytes, new.charset)))
+        py.detached(|| in_pool(|| object.rename_attribute_named(&old.bytes, &new.bytes, new.charset)))
             .or_raise()
     }
 }

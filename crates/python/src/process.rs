@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::ending::{self, Detached as _};
 use parking_lot::Mutex;
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -49,11 +50,14 @@ pub(crate) fn in_pool<T: Send>(work: impl FnOnce() -> T + Send) -> T {
 #[pyfunction]
 pub(crate) fn after_fork() {
     FORKS.fetch_add(1, Ordering::Relaxed);
+    ending::after_fork();
 }
 
-/// Closes all open files, newest first.
+/// Closes all open files, newest first, because Python ends. Calls of other threads are errors from
+/// now on.
 #[pyfunction]
-pub(crate) fn close_all(py: Python<'_>) -> PyResult<()> {
+pub(crate) fn end(py: Python<'_>) -> PyResult<()> {
+    ending::begin(py);
     let mut first_error = Ok(());
     for session in file::sessions().into_iter().rev() {
         let closed = session.close(py);
@@ -73,7 +77,7 @@ pub(crate) fn open_files() -> Vec<u64> {
 #[pyfunction]
 pub(crate) fn is_hdf5(py: Python<'_>, path: &Bound<'_, PyAny>) -> PyResult<bool> {
     let path = names::path(path)?;
-    Ok(py.detach(|| hyperslab::OpenOptions::new().locking(hyperslab::FileLocking::Off).open(path)).is_ok())
+    Ok(py.detached(|| hyperslab::OpenOptions::new().locking(hyperslab::FileLocking::Off).open(path)).is_ok())
 }
 
 /// Returns the identifiers of the filters of this build.

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::ending::Detached as _;
 use hyperslab_references::{Array, Content, Json, ReferenceOptions, Report, Visitor};
 use numpy::PyArray1;
 use pyo3::prelude::*;
@@ -43,7 +44,7 @@ pub(crate) fn references<'py>(
     let facade = group.get().facade()?;
     let name = group.get().session().name.clone();
     let (collected, report) = py
-        .detach(|| {
+        .detached(|| {
             in_pool(|| {
                 let mut collected = Collected::default();
                 let options = ReferenceOptions::new(url)

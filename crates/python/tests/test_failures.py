@@ -246,6 +246,36 @@ def test_exit_with_open_files_and_threads(path: Path, tmp_path: Path, run_python
             assert (f["d"][...] == 5).all()
 
 
+ENDED = """
+import sys, threading
+import hyperslab
+readable, writable = sys.argv[1:]
+dataset = hyperslab.File(readable)["chunked"]
+hyperslab._hyperslab.end()
+found = []
+def work():
+    try:
+        dataset[...]
+    except ValueError as error:
+        found.append(str(error))
+thread = threading.Thread(target=work)
+thread.start()
+thread.join()
+assert found == ["the file is closed, because Python ends"], found
+# The thread that ends Python may write a last file.
+with hyperslab.File(writable, "w") as f:
+    f["x"] = 7
+"""
+
+
+def test_calls_of_other_threads_are_errors_when_python_ends(path: Path, tmp_path: Path, run_python: RunPython) -> None:
+    make(path)
+    done = run_python(ENDED, path, tmp_path / "w.h5", timeout=60)
+    assert done.returncode == 0, done.stderr
+    with h5py.File(tmp_path / "w.h5") as f:
+        assert f["x"][()] == 7
+
+
 OPENS = """
 import gc, os, sys, hyperslab
 def memory():

@@ -2,9 +2,8 @@
 //! attributes or chunks of a file grows.
 
 use anyhow::{Context, Result, ensure};
-use hyperslab_testkit::workspace;
 
-use crate::{shell, test};
+use crate::{page_part, shell, test};
 
 const PAGE: &str = "docs/benchmarks/growth.md";
 const START: &str = "<!-- `cargo xtask bench-growth` writes the lines from here to its end marker -->\n";
@@ -26,10 +25,5 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     }
     let table = shell::output(&mut benchmark).context("the benchmark failed")?;
     print!("{table}");
-    let page = workspace::root().join(PAGE);
-    let text = std::fs::read_to_string(&page).context(PAGE)?;
-    let (before, rest) = text.split_once(START).context("the page has no start marker")?;
-    let (_, after) = rest.split_once(END).context("the page has no end marker")?;
-    let table = table.trim();
-    std::fs::write(&page, format!("{before}{START}\n{table}\n\n{END}{after}")).context(PAGE)
+    page_part::replace(PAGE, [START, END], &table)
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 use hyperslab_testkit::workspace;
 
-use crate::shell;
+use crate::{page_part, shell};
 
 const PAGE: &str = "docs/benchmarks/peers.md";
 const START: &str = "<!-- `cargo xtask bench-peers` writes the lines from here to its end marker -->\n";
@@ -46,11 +46,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         return Ok(());
     }
     let table = std::fs::read_to_string(workspace::root().join(TABLE)).context(TABLE)?;
-    let path = workspace::root().join(PAGE);
-    let page = std::fs::read_to_string(&path).context(PAGE)?;
-    let (before, rest) = page.split_once(START).context("the page has no start marker")?;
-    let (_, after) = rest.split_once(END).context("the page has no end marker")?;
-    std::fs::write(&path, format!("{before}{START}\n{}\n\n{END}{after}", table.trim())).context(PAGE)
+    page_part::replace(PAGE, [START, END], &table)
 }
 
 /// Returns a Python with TileDB, which the first run installs.

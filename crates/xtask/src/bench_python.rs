@@ -2,9 +2,8 @@
 //! zarr-python and tensorstore.
 
 use anyhow::{Context, Result, bail, ensure};
-use hyperslab_testkit::workspace;
 
-use crate::{python, shell};
+use crate::{page_part, python, shell};
 
 const SCRIPT: &str = "crates/python/bench/bench.py";
 const REQUIREMENTS: &str = "crates/python/bench/requirements.txt";
@@ -38,11 +37,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     let table = shell::output(&mut bench).context("the benchmark failed")?;
     println!("{table}");
     if update {
-        let path = workspace::root().join(PAGE);
-        let page = std::fs::read_to_string(&path).context(PAGE)?;
-        let (before, rest) = page.split_once(START).context("no start marker")?;
-        let (_, after) = rest.split_once(END).context("no end marker")?;
-        std::fs::write(&path, format!("{before}{START}\n{}\n\n{END}{after}", table.trim())).context(PAGE)?;
+        page_part::replace(PAGE, [START, END], &table)?;
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail, ensure};
 use hyperslab_testkit::workspace;
 
-use crate::shell;
+use crate::{page_part, shell};
 
 const SCRIPT: &str = "crates/serve/bench/compare.py";
 const PAGE: &str = "docs/benchmarks/serve.md";
@@ -38,11 +38,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     if !update {
         return Ok(());
     }
-    let page = workspace::root().join(PAGE);
-    let text = std::fs::read_to_string(&page).context(PAGE)?;
-    let (before, rest) = text.split_once(START).context("the page has no start marker")?;
-    let (_, after) = rest.split_once(END).context("the page has no end marker")?;
-    std::fs::write(&page, format!("{before}{START}\n{table}\n{END}{after}")).context(PAGE)
+    page_part::replace(PAGE, [START, END], &table)
 }
 
 /// Returns a Python with the packages of the peer.

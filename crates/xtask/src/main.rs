@@ -30,6 +30,7 @@ mod fuzz;
 mod model;
 mod package;
 mod page;
+mod page_part;
 mod python;
 mod references;
 mod release;

@@ -3,6 +3,8 @@
 
 use hyperslab_format::codec::FileParams;
 
+use hyperslab_format::superblock::Superblock;
+
 use crate::index::global_heap::GlobalHeap;
 use crate::index::shared_messages::SharedMessages;
 use crate::store::Store;
@@ -34,6 +36,19 @@ pub struct FileSettings {
     pub file_space: Option<hyperslab_format::message::FileSpaceInfo>,
     /// Size of the metadata cache image in bytes, if the file has one.
     pub cache_image: Option<u64>,
+}
+
+impl Default for FileSettings {
+    /// Returns the settings of a file whose superblock and superblock extension state none.
+    fn default() -> Self {
+        Self {
+            group_leaf_k: Superblock::DEFAULT_GROUP_LEAF_K,
+            group_internal_k: Superblock::DEFAULT_GROUP_INTERNAL_K,
+            indexed_storage_k: Superblock::DEFAULT_INDEXED_STORAGE_K,
+            file_space: None,
+            cache_image: None,
+        }
+    }
 }
 
 impl Container {

@@ -265,15 +265,8 @@ mod tests {
     #[test]
     fn a_deep_tree_goes_with_its_last_link() {
         for bounds in [LibverBounds::EARLIEST, LibverBounds::DEFAULT] {
-            let settings = FileSettings {
-                group_leaf_k: 4,
-                group_internal_k: 16,
-                indexed_storage_k: 32,
-                file_space: None,
-                cache_image: None,
-            };
             let (store, shared_messages) = (new_file(bounds), None);
-            let container = Container { shared_messages, ..Container::new(store, settings) };
+            let container = Container { shared_messages, ..Container::new(store, FileSettings::default()) };
             let mut edit = container.store.edit().unwrap();
             let datatype = commit_datatype(&mut edit, &Datatype::u8(), NewHeader::default()).unwrap();
             let before = edit.usage();

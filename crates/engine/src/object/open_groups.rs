@@ -110,14 +110,7 @@ mod tests {
     use crate::versions::LibverBounds;
 
     fn container() -> Container {
-        let settings = FileSettings {
-            group_leaf_k: 4,
-            group_internal_k: 16,
-            indexed_storage_k: 32,
-            file_space: None,
-            cache_image: None,
-        };
-        Container::new(new_file(LibverBounds::EARLIEST), settings)
+        Container::new(new_file(LibverBounds::EARLIEST), FileSettings::default())
     }
 
     /// Adds a soft link with a target of the given length to a group in memory.

@@ -12,17 +12,14 @@ pub(super) fn container(store: Store) -> Container {
 }
 
 fn settings_of(superblock: &Superblock) -> FileSettings {
-    let (leaf, internal, indexed) = match &superblock.version {
-        SuperblockVersion::Old(old) => (old.group_leaf_k, old.group_internal_k, old.indexed_storage_k),
-        SuperblockVersion::New { .. } => {
-            (Superblock::DEFAULT_GROUP_LEAF_K, Superblock::DEFAULT_GROUP_INTERNAL_K, None)
-        }
-    };
-    FileSettings {
-        group_leaf_k: leaf,
-        group_internal_k: internal,
-        indexed_storage_k: indexed.unwrap_or(Superblock::DEFAULT_INDEXED_STORAGE_K),
-        file_space: None,
-        cache_image: None,
+    let usual = FileSettings::default();
+    match &superblock.version {
+        SuperblockVersion::Old(old) => FileSettings {
+            group_leaf_k: old.group_leaf_k,
+            group_internal_k: old.group_internal_k,
+            indexed_storage_k: old.indexed_storage_k.unwrap_or(usual.indexed_storage_k),
+            ..usual
+        },
+        SuperblockVersion::New { .. } => usual,
     }
 }

@@ -63,7 +63,7 @@ __all__ = [
     "unregister_driver", "version", "view", "vlen_dtype",
 ]  # fmt: skip
 
-_atexit.register(_hyperslab.close_all)
+_atexit.register(_hyperslab.end)
 if hasattr(_os, "register_at_fork"):
     _os.register_at_fork(after_in_child=_hyperslab.after_fork)
 

@@ -13,7 +13,7 @@ from typing_extensions import disjoint_base
 
 __all__ = [
     "AsyncFile", "Attribute", "Dataset", "ErrorInfo", "File", "Group", "Object", "Reference", "RegionReference", "Remote",
-    "Selection", "Task", "Type", "__version__", "after_fork", "close_all", "filters_available", "is_hdf5", "open_files",
+    "Selection", "Task", "Type", "__version__", "after_fork", "end", "filters_available", "is_hdf5", "open_files",
     "references", "serve", "set_progress", "set_strict", "without_credentials",
 ]  # fmt: skip
 
@@ -32,8 +32,8 @@ class ErrorInfo:
 
 # ---------------------------------------------------------------- process
 
-def close_all() -> None:
-    """Close all open files, newest first."""
+def end() -> None:
+    """Close all open files, newest first, because Python ends. Calls of other threads are errors from now on."""
 
 def after_fork() -> None:
     """Mark this process as a fork: inherited writable files refuse all access from now on."""

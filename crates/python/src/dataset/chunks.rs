@@ -1,5 +1,6 @@
 //! Stored chunks, and views of elements in memory.
 
+use crate::ending::Detached as _;
 use hyperslab::ChunkInfo;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -43,7 +44,7 @@ impl Dataset {
     fn chunk_at<'py>(&self, py: Python<'py>, coordinates: Vec<u64>) -> PyResult<Option<Chunk<'py>>> {
         let facade = self.facade()?;
         let user_block = self.session().file()?.info().user_block;
-        let found = py.detach(|| in_pool(|| facade.chunks().at(&coordinates))).or_raise()?;
+        let found = py.detached(|| in_pool(|| facade.chunks().at(&coordinates))).or_raise()?;
         found.map(|info| chunk(py, &info, user_block)).transpose()
     }
 
@@ -54,7 +55,7 @@ impl Dataset {
         coordinates: Vec<u64>,
     ) -> PyResult<(u32, Bound<'py, PyBytes>)> {
         let facade = self.facade()?;
-        let found = py.detach(|| in_pool(|| facade.chunks().read(&coordinates))).or_raise()?;
+        let found = py.detached(|| in_pool(|| facade.chunks().read(&coordinates))).or_raise()?;
         let chunk = found.ok_or_else(|| PyValueError::new_err("the chunk is not stored"))?;
         Ok((chunk.info.filter_mask, PyBytes::new(py, &chunk.bytes)))
     }
@@ -73,7 +74,7 @@ impl Dataset {
             Ok(bytes) => bytes.as_bytes().to_vec(),
             Err(_) => data.py().import("builtins")?.getattr("bytes")?.call1((data,))?.extract()?,
         };
-        py.detach(|| in_pool(|| facade.chunks().write(&coordinates, &bytes, filter_mask))).or_raise()
+        py.detached(|| in_pool(|| facade.chunks().write(&coordinates, &bytes, filter_mask))).or_raise()
     }
 }
 

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::ending::Detached as _;
 use hyperslab::datatype::convert::Conversions;
 use hyperslab::filter::{FilterId, FilterSpec};
 use hyperslab::{
@@ -79,7 +80,7 @@ pub(crate) fn create(
     let access = super::access::access(file.file_name(), folder("efile_prefix")?, folder("virtual_prefix")?);
     let builder = builder.access(&access);
     let create = || if path.is_none() { builder.create_unlinked() } else { builder.create() };
-    py.detach(|| in_pool(create)).or_raise()
+    py.detached(|| in_pool(create)).or_raise()
 }
 
 /// Sets the datatype of a new dataset: a `Type`, or the handle of a committed datatype.

@@ -15,6 +15,7 @@ mod write;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 
+use crate::ending::Detached as _;
 use pyo3::prelude::*;
 
 use crate::elements::Form;
@@ -76,7 +77,7 @@ impl Dataset {
         if let Some(chunks) = self.chunks.get() {
             return Ok(Arc::clone(chunks));
         }
-        let chunks = Arc::new(py.detach(|| in_pool(|| facade.chunks().list())).or_raise()?);
+        let chunks = Arc::new(py.detached(|| in_pool(|| facade.chunks().list())).or_raise()?);
         let session = self.session();
         if !session.writable && session.swmr.load(Ordering::Relaxed) == 0 {
             return Ok(Arc::clone(self.chunks.get_or_init(|| chunks)));

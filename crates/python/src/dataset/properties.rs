@@ -1,5 +1,6 @@
 //! Properties of datasets.
 
+use crate::ending::Detached as _;
 use hyperslab::{AllocationTime, FillStatus, FillTime, Layout};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -56,7 +57,7 @@ impl Dataset {
     fn committed(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
         let facade = self.facade()?;
         let Some(token) = facade.committed_datatype() else { return Ok(None) };
-        let object = py.detach(|| in_pool(|| facade.containing_file()?.object_at(token))).or_raise()?;
+        let object = py.detached(|| in_pool(|| facade.containing_file()?.object_at(token))).or_raise()?;
         object::wrap(py, self.session(), object).map(Some)
     }
 
@@ -102,7 +103,7 @@ impl Dataset {
         if !matches!(facade.fill_value().status, FillStatus::User(_)) {
             return Ok(None);
         }
-        let stored = py.detach(|| in_pool(|| facade.stored_fill_value())).or_raise()?;
+        let stored = py.detached(|| in_pool(|| facade.stored_fill_value())).or_raise()?;
         let dtype = self.native(py)?.dtype.bind(py);
         elements::to_array(py, stored, &[], Some(dtype)).map(Some)
     }
@@ -142,7 +143,7 @@ impl Dataset {
     fn virtual_sources(&self, py: Python<'_>) -> PyResult<Vec<Mapping>> {
         let facade = self.facade()?;
         let dims = facade.shape();
-        let mappings = py.detach(|| in_pool(|| facade.virtual_mappings())).or_raise()?;
+        let mappings = py.detached(|| in_pool(|| facade.virtual_mappings())).or_raise()?;
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         mappings
             .iter()
@@ -159,7 +160,7 @@ impl Dataset {
     #[getter]
     fn storage_size(&self, py: Python<'_>) -> PyResult<u64> {
         let facade = self.facade()?;
-        py.detach(|| in_pool(|| facade.storage_size())).or_raise()
+        py.detached(|| in_pool(|| facade.storage_size())).or_raise()
     }
 
     /// Returns the address of the elements of a contiguous dataset; `None` without storage.
@@ -179,25 +180,25 @@ impl Dataset {
     #[getter]
     fn track_times(&self, py: Python<'_>) -> PyResult<bool> {
         let facade = self.facade()?;
-        py.detach(|| facade.tracks_times()).or_raise()
+        py.detached(|| facade.tracks_times()).or_raise()
     }
 
     /// Changes the shape.
     fn resize(&self, py: Python<'_>, shape: Vec<u64>) -> PyResult<()> {
         let facade = self.facade()?;
-        py.detach(|| in_pool(|| facade.resize(&shape))).or_raise()
+        py.detached(|| in_pool(|| facade.resize(&shape))).or_raise()
     }
 
     /// Discards the known state, so that the next operation reads the state of the file.
     fn refresh(&self, py: Python<'_>) -> PyResult<()> {
         let facade = self.facade()?;
-        py.detach(|| in_pool(|| facade.refresh())).or_raise()
+        py.detached(|| in_pool(|| facade.refresh())).or_raise()
     }
 
     /// Writes all dirty data of the file.
     fn flush(&self, py: Python<'_>) -> PyResult<()> {
         let file = self.session().file()?;
-        py.detach(|| in_pool(|| file.flush())).or_raise()
+        py.detached(|| in_pool(|| file.flush())).or_raise()
     }
 
     /// Returns a reference to the selected elements.

@@ -1,5 +1,6 @@
 //! Reads of datasets.
 
+use crate::ending::Detached as _;
 use hyperslab::IntoSelection;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -51,7 +52,7 @@ fn read_as<'py>(
         }
     } else if selection.elements()? > 0 {
         let wanted = selection.wanted();
-        let stored = py.detach(|| in_pool(|| facade.read_stored(wanted))).or_raise()?;
+        let stored = py.detached(|| in_pool(|| facade.read_stored(wanted))).or_raise()?;
         form.put(&array, stored)?;
     }
     Ok(array)
@@ -66,7 +67,7 @@ fn read_plain(
     target: &mut [u8],
 ) -> PyResult<()> {
     let read = |wanted: Wanted<'_>, bytes: &mut [u8]| {
-        py.detach(|| in_pool(|| facade.read_bytes(wanted, &form.memory, bytes))).or_raise()
+        py.detached(|| in_pool(|| facade.read_bytes(wanted, &form.memory, bytes))).or_raise()
     };
     let all = target.len();
     let Some(parts) = Parts::of(facade, selection, all)? else {
@@ -123,7 +124,7 @@ impl Dataset {
         let form = Form::texts(facade.datatype(), "strict")?;
         let wanted = selection.get().wanted();
         let (offsets, bytes) =
-            py.detach(|| in_pool(|| form.joined_texts(&facade.read_stored(wanted)?))).or_raise()?;
+            py.detached(|| in_pool(|| form.joined_texts(&facade.read_stored(wanted)?))).or_raise()?;
         let offsets = numpy::PyArray1::from_vec(py, offsets).into_any();
         Ok((offsets, numpy::PyArray1::from_vec(py, bytes).into_any()))
     }

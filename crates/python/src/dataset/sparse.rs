@@ -1,5 +1,6 @@
 //! Sparse datasets: structured chunks with defined elements.
 
+use crate::ending::Detached as _;
 use half::f16;
 use hyperslab::Points;
 use num_complex::Complex;
@@ -110,14 +111,14 @@ impl Dataset {
     ) -> PyResult<Bound<'py, PyAny>> {
         let facade = self.facade()?;
         let selected = selection.get().facade();
-        let (found, _) = py.detach(|| in_pool(|| facade.sparse().read_stored(selected))).or_raise()?;
+        let (found, _) = py.detached(|| in_pool(|| facade.sparse().read_stored(selected))).or_raise()?;
         coordinates(py, found)
     }
 
     /// Returns the number of defined elements.
     fn sparse_count(&self, py: Python<'_>) -> PyResult<u64> {
         let facade = self.facade()?;
-        py.detach(|| in_pool(|| facade.sparse().defined_count())).or_raise()
+        py.detached(|| in_pool(|| facade.sparse().defined_count())).or_raise()
     }
 
     /// Returns coordinates and values of the defined elements of a selection.
@@ -128,7 +129,7 @@ impl Dataset {
     ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
         let facade = self.facade()?;
         let selected = selection.get().facade();
-        let (found, stored) = py.detach(|| in_pool(|| facade.sparse().read_stored(selected))).or_raise()?;
+        let (found, stored) = py.detached(|| in_pool(|| facade.sparse().read_stored(selected))).or_raise()?;
         let dtype = self.native(py)?.dtype.bind(py);
         let values = elements::to_array(py, stored, &[found.len()], Some(dtype))?;
         Ok((coordinates(py, found)?, values))
@@ -148,20 +149,20 @@ impl Dataset {
         if form.is_plain() {
             let bytes = memory::bytes(&array)?;
             return py
-                .detach(|| in_pool(|| facade.sparse().write_bytes(&points, &form.memory, bytes)))
+                .detached(|| in_pool(|| facade.sparse().write_bytes(&points, &form.memory, bytes)))
                 .or_raise();
         }
         let texts = array.call_method0("tolist")?;
         let texts: Vec<Bound<'_, PyAny>> = texts.extract()?;
         let texts = texts.iter().map(text).collect::<PyResult<Vec<_>>>()?;
-        py.detach(|| in_pool(|| facade.sparse().write_strings(&points, &texts))).or_raise()
+        py.detached(|| in_pool(|| facade.sparse().write_strings(&points, &texts))).or_raise()
     }
 
     /// Makes the selected elements undefined.
     fn sparse_erase(&self, py: Python<'_>, selection: &Bound<'_, Selection>) -> PyResult<()> {
         let facade = self.facade()?;
         let selected = selection.get().facade();
-        py.detach(|| in_pool(|| facade.sparse().erase(selected))).or_raise()
+        py.detached(|| in_pool(|| facade.sparse().erase(selected))).or_raise()
     }
 
     /// Returns starts, indices and values of the rows `first..last` of a matrix, as CSR. The
@@ -173,10 +174,10 @@ impl Dataset {
         with_number!(dtype, T => {
             if is_small {
                 let read = || facade.sparse().read_csr_rows::<T, i32>(first..last);
-                compressed(py, py.detach(|| in_pool(read)).or_raise()?)
+                compressed(py, py.detached(|| in_pool(read)).or_raise()?)
             } else {
                 let read = || facade.sparse().read_csr_rows::<T, i64>(first..last);
-                compressed(py, py.detach(|| in_pool(read)).or_raise()?)
+                compressed(py, py.detached(|| in_pool(read)).or_raise()?)
             }
         })
     }
@@ -190,10 +191,10 @@ impl Dataset {
         with_number!(dtype, T => {
             if is_small {
                 let read = || facade.sparse().read_csc::<T, i32>();
-                compressed(py, py.detach(|| in_pool(read)).or_raise()?)
+                compressed(py, py.detached(|| in_pool(read)).or_raise()?)
             } else {
                 let read = || facade.sparse().read_csc::<T, i64>();
-                compressed(py, py.detach(|| in_pool(read)).or_raise()?)
+                compressed(py, py.detached(|| in_pool(read)).or_raise()?)
             }
         })
     }
@@ -268,7 +269,7 @@ impl Dataset {
                     sparse.write_csr_rows(first_row, &starts, &indices, &numbers)
                 }
             };
-            py.detach(|| in_pool(write)).or_raise()
+            py.detached(|| in_pool(write)).or_raise()
         })
     }
 }

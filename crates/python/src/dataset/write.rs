@@ -1,5 +1,6 @@
 //! Writes of datasets.
 
+use crate::ending::Detached as _;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -71,7 +72,7 @@ impl Dataset {
         let dims = selection.dims().to_vec();
         let selected = selection.facade();
         let blocks = facade.blocks(BROADCAST_BYTES);
-        py.detach(|| {
+        py.detached(|| {
             in_pool(|| {
                 for block in blocks {
                     let block = hyperslab::Selection::region(&block);
@@ -104,7 +105,7 @@ fn write_reported(
     bytes: &[u8],
 ) -> PyResult<()> {
     let write = |wanted: Wanted<'_>, bytes: &[u8]| {
-        py.detach(|| in_pool(|| facade.write_bytes(wanted, &form.memory, bytes))).or_raise()
+        py.detached(|| in_pool(|| facade.write_bytes(wanted, &form.memory, bytes))).or_raise()
     };
     let all = bytes.len();
     let Some(parts) = Parts::of(facade, selection, all)? else {
@@ -131,11 +132,11 @@ fn write_form(
 ) -> PyResult<()> {
     if form.is_plain() {
         let bytes = memory::bytes(array)?;
-        return py.detach(|| in_pool(|| facade.write_bytes(selection, &form.memory, bytes))).or_raise();
+        return py.detached(|| in_pool(|| facade.write_bytes(selection, &form.memory, bytes))).or_raise();
     }
     let file = facade.containing_file().or_raise()?;
     let encoded = Encoded::of(form, array, &file)?;
-    py.detach(|| {
+    py.detached(|| {
         in_pool(|| match encoded.heap {
             None => facade.write_bytes(selection, &encoded.memory, &encoded.bytes),
             Some(heap) => facade.write_bytes_from(selection, &encoded.memory, &encoded.bytes, heap),
@@ -203,7 +204,7 @@ impl Dataset {
             let facade = self.facade()?;
             let encoded = Encoded::stored(&as_array(values, None)?, facade.datatype())?;
             let wanted = selection.get().wanted();
-            py.detach(|| in_pool(|| facade.write_bytes(wanted, &encoded.memory, &encoded.bytes))).or_raise()
+            py.detached(|| in_pool(|| facade.write_bytes(wanted, &encoded.memory, &encoded.bytes))).or_raise()
         })
     }
 

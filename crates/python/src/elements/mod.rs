@@ -15,6 +15,7 @@ mod numpy_strings;
 
 use std::sync::Arc;
 
+use crate::ending::Detached as _;
 use hyperslab::Stored;
 use hyperslab::datatype::convert::Conversions;
 use pyo3::prelude::*;
@@ -70,9 +71,9 @@ impl Form {
         let py = array.py();
         let target = memory::bytes_mut(array)?;
         if self.is_plain() {
-            return py.detach(|| in_pool(|| self.convert_plain(&stored, target))).or_raise();
+            return py.detached(|| in_pool(|| self.convert_plain(&stored, target))).or_raise();
         }
-        let parts = py.detach(|| in_pool(|| self.convert(&stored))).or_raise()?;
+        let parts = py.detached(|| in_pool(|| self.convert(&stored))).or_raise()?;
         let dtype = array.getattr(pyo3::intern!(py, "dtype"))?;
         let mut rest = target;
         for part in &parts {

@@ -11,6 +11,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use crate::ending::Detached as _;
 use hyperslab::vfd::{Access, Core, CoreOptions, Driver};
 use hyperslab::{FileLocking, FileSpaceStrategy};
 use pyo3::exceptions::{PyFileExistsError, PyFileNotFoundError, PyOSError, PyValueError};
@@ -142,7 +143,7 @@ fn open_new(py: Python<'_>, path: &Path, mode: Mode, options: &Options<'_, '_>) 
     if mode.creates() {
         let creation = options.creation()?;
         return py
-            .detach(|| {
+            .detached(|| {
                 in_pool(|| match driver {
                     Some(driver) => creation.create_driver(driver),
                     None if mode == Mode::CreateNew => creation.create_new(path),
@@ -152,7 +153,7 @@ fn open_new(py: Python<'_>, path: &Path, mode: Mode, options: &Options<'_, '_>) 
             .or_raise();
     }
     let opening = options.opening(mode == Mode::Write)?;
-    py.detach(|| {
+    py.detached(|| {
         in_pool(|| match driver {
             Some(driver) => opening.open_driver(driver),
             None => opening.open(path),
@@ -195,7 +196,7 @@ impl File {
         let mode = Mode::new(mode)?;
         let options = Options::new(options)?;
         let opening = options.opening(mode == Mode::Write)?;
-        let file = py.detach(|| match mode {
+        let file = py.detached(|| match mode {
             Mode::Write => {
                 let core = Core::with_options("file image", data, CoreOptions::default());
                 opening.open_driver(Arc::new(core))
@@ -220,17 +221,17 @@ impl File {
         let name = object.repr()?.to_string();
         let driver = python_driver::PythonDriver::new(object, mode == Mode::Read, mode == Mode::Truncate)?;
         let driver: Arc<dyn Driver> = Arc::new(driver);
-        if mode == Mode::CreateNew && !py.detach(|| driver.is_empty()).unwrap_or(true) {
+        if mode == Mode::CreateNew && !py.detached(|| driver.is_empty()).unwrap_or(true) {
             return Err(PyFileExistsError::new_err((17, "the file object is not empty")));
         }
         // Without buffers, an exception of the object belongs to the call that caused it.
         let file = if mode.creates() {
             let creation = options.creation()?.buffer_raw_data(false).chunk_cache(0).dirty_limit(0);
-            py.detach(|| creation.create_driver(driver))
+            py.detached(|| creation.create_driver(driver))
         } else {
             let opening =
                 options.opening(mode == Mode::Write)?.buffer_raw_data(false).chunk_cache(0).dirty_limit(0);
-            py.detach(|| opening.open_driver(driver))
+            py.detached(|| opening.open_driver(driver))
         };
         let shared = Shared::add(file.or_raise()?, None, mode != Mode::Read, false, &name);
         Self::of(shared, name, &options)
@@ -243,7 +244,7 @@ impl File {
         let driver = range_driver::RangeDriver::new(reader)?;
         let name = driver.name().to_owned();
         let opening = read_options(options)?;
-        let opened = py.detach(|| {
+        let opened = py.detached(|| {
             driver
                 .start()
                 .map_err(|source| hyperslab::Error::Io { action: format!("cannot open `{name}`"), source })?;
@@ -262,7 +263,7 @@ impl File {
         storage: &Bound<'_, PyDict>,
     ) -> PyResult<(Self, crate::remote::Remote)> {
         let cloud = crate::remote::cloud_options(storage, read_options(options)?)?;
-        let (file, driver) = py.detach(|| in_pool(|| cloud.open_with_driver(url))).or_raise()?;
+        let (file, driver) = py.detached(|| in_pool(|| cloud.open_with_driver(url))).or_raise()?;
         let file = Self::of_url(file, hyperslab_cloud::without_credentials(url))?;
         Ok((file, crate::remote::Remote { driver }))
     }
@@ -275,19 +276,19 @@ impl File {
     /// Writes all dirty data.
     fn flush(&self, py: Python<'_>) -> PyResult<()> {
         let file = self.session.file()?;
-        py.detach(|| in_pool(|| file.flush())).or_raise()
+        py.detached(|| in_pool(|| file.flush())).or_raise()
     }
 
     /// Reads changes that another process made.
     fn refresh(&self, py: Python<'_>) -> PyResult<()> {
         let file = self.session.file()?;
-        py.detach(|| in_pool(|| file.refresh())).or_raise()
+        py.detached(|| in_pool(|| file.refresh())).or_raise()
     }
 
     /// Starts to write for SWMR readers.
     fn start_swmr_write(&self, py: Python<'_>) -> PyResult<()> {
         let file = self.session.file()?;
-        py.detach(|| in_pool(|| file.start_swmr_write())).or_raise()?;
+        py.detached(|| in_pool(|| file.start_swmr_write())).or_raise()?;
         self.session.set_swmr();
         Ok(())
     }
@@ -369,14 +370,14 @@ impl File {
         dict.set_item("libver", self.session.libver.clone())?;
         dict.set_item("meta_block_size", self.session.meta_block_size)?;
         dict.set_item("size_of_offsets", info.size_of_offsets)?;
-        dict.set_item("free_space", py.detach(|| file.free_space()).or_raise()?)?;
+        dict.set_item("free_space", py.detached(|| file.free_space()).or_raise()?)?;
         Ok(dict)
     }
 
     /// Returns the bytes of the whole file.
     fn image<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let file = self.session.file()?;
-        let bytes = py.detach(|| in_pool(|| file.to_bytes())).or_raise()?;
+        let bytes = py.detached(|| in_pool(|| file.to_bytes())).or_raise()?;
         Ok(PyBytes::new(py, &bytes))
     }
 

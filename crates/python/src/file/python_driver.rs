@@ -3,6 +3,7 @@
 use std::io;
 use std::time::Duration;
 
+use crate::ending::Detached as _;
 use hyperslab::vfd::{Driver, DriverError, FileIdentity, LockKind, Result};
 use hyperslab_exact::{to_u64, to_usize};
 use parking_lot::Mutex;
@@ -53,7 +54,7 @@ impl PythonDriver {
             let object = loop {
                 match self.object.try_lock() {
                     Some(object) => break object,
-                    None => py.detach(|| std::thread::sleep(WAIT)),
+                    None => py.detached(|| std::thread::sleep(WAIT)),
                 }
             };
             work(object.bind(py))

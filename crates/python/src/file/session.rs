@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
+use crate::ending::Detached as _;
 use hyperslab::FileLocking;
 use hyperslab::vfd::DriverKind;
 use parking_lot::{Mutex, RwLock};
@@ -162,7 +163,7 @@ impl Session {
             std::mem::forget(shared);
             return Ok(());
         }
-        py.detach(|| in_pool(|| shared.close())).or_raise()
+        py.detached(|| in_pool(|| shared.close())).or_raise()
     }
 
     fn add(&self, slot: Weak<dyn Closable>) {

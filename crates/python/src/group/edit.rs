@@ -1,5 +1,6 @@
 //! Changes of groups.
 
+use crate::ending::Detached as _;
 use hyperslab::{CopyOptions, GroupOptions, LinkTarget};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -30,11 +31,12 @@ impl Group {
         let (py, group, path) = (slf.py(), slf.get().facade()?, text_of(path)?);
         let options = GroupOptions::new().track_order(track_order);
         let made = match &path {
-            None => py.detach(|| in_pool(|| group.create_unlinked_group(options))),
+            None => py.detached(|| in_pool(|| group.create_unlinked_group(options))),
             Some(name) => match name.text() {
-                Ok(text) => py.detach(|| in_pool(|| group.create_group_with(text, options))),
-                Err(_) => py
-                    .detach(|| in_pool(|| group.by_bytes().create_group(&name.bytes, name.charset, options))),
+                Ok(text) => py.detached(|| in_pool(|| group.create_group_with(text, options))),
+                Err(_) => py.detached(|| {
+                    in_pool(|| group.by_bytes().create_group(&name.bytes, name.charset, options))
+                }),
             },
         };
         let handle = Self::create(slf.get().session(), made.or_raise()?, py)?;
@@ -70,7 +72,7 @@ impl Group {
         let (py, group, path) = (slf.py(), slf.get().facade()?, text_of(path)?);
         let datatype = &r#type.get().datatype;
         let text = path.as_ref().map(Name::text).transpose()?;
-        let committed = py.detach(|| {
+        let committed = py.detached(|| {
             in_pool(|| match text {
                 Some(text) => group.commit_datatype(text, datatype),
                 None => group.commit_unlinked_datatype(datatype),
@@ -84,7 +86,7 @@ impl Group {
     /// Creates a hard link to an object of the same file.
     fn link_hard(&self, py: Python<'_>, path: &Bound<'_, PyAny>, target: &Bound<'_, Object>) -> PyResult<()> {
         let (group, name, target) = (self.facade()?, Name::new(path)?, target.get().facade()?);
-        py.detach(|| {
+        py.detached(|| {
             in_pool(|| match std::str::from_utf8(&name.bytes) {
                 Ok(text) => group.link_hard(text, &target),
                 Err(_) => {
@@ -98,7 +100,7 @@ impl Group {
     /// Creates a soft link.
     fn link_soft(&self, py: Python<'_>, path: &Bound<'_, PyAny>, target: &Bound<'_, PyAny>) -> PyResult<()> {
         let (group, name, target) = (self.facade()?, Name::new(path)?, Name::new(target)?);
-        py.detach(|| {
+        py.detached(|| {
             in_pool(|| match (std::str::from_utf8(&name.bytes), std::str::from_utf8(&target.bytes)) {
                 (Ok(text), Ok(target)) => group.link_soft(text, target),
                 _ => {
@@ -119,7 +121,7 @@ impl Group {
     ) -> PyResult<()> {
         let (group, name) = (self.facade()?, Name::new(path)?);
         let (file, target) = (Name::new(file)?.bytes, Name::new(target)?.bytes);
-        py.detach(|| {
+        py.detached(|| {
             let texts =
                 (std::str::from_utf8(&name.bytes), std::str::from_utf8(&file), std::str::from_utf8(&target));
             in_pool(|| {
@@ -136,7 +138,7 @@ impl Group {
     /// Removes a link.
     fn remove(&self, py: Python<'_>, path: &Bound<'_, PyAny>) -> PyResult<()> {
         let (group, name) = (self.facade()?, Name::new(path)?);
-        py.detach(|| {
+        py.detached(|| {
             in_pool(|| match std::str::from_utf8(&name.bytes) {
                 Ok(text) => group.remove(text),
                 Err(_) => group.by_bytes().remove(&name.bytes),
@@ -148,7 +150,7 @@ impl Group {
     /// Renames or moves a link.
     fn r#move(&self, py: Python<'_>, source: &Bound<'_, PyAny>, target: &Bound<'_, PyAny>) -> PyResult<()> {
         let (group, source, target) = (self.facade()?, Name::new(source)?, Name::new(target)?);
-        py.detach(|| {
+        py.detached(|| {
             in_pool(|| match (std::str::from_utf8(&source.bytes), std::str::from_utf8(&target.bytes)) {
                 (Ok(source), Ok(target)) => group.rename(source, target),
                 _ => group.by_bytes().rename(&source.bytes, &group, &target.bytes, target.charset),
@@ -181,6 +183,8 @@ impl Group {
             without_attributes: without_attrs,
             ..CopyOptions::default()
         };
-        py.detach(|| in_pool(|| group.copy_with(&source, path, options))).or_raise_as(runtime_error).map(drop)
+        py.detached(|| in_pool(|| group.copy_with(&source, path, options)))
+            .or_raise_as(runtime_error)
+            .map(drop)
     }
 }

@@ -6,6 +6,7 @@ mod visit;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use crate::ending::Detached as _;
 use hyperslab::{ErrorKind, Found, LinkTarget};
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
@@ -134,7 +135,7 @@ impl Group {
     fn get(slf: &Bound<'_, Self>, path: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
         let (py, name) = (slf.py(), Name::new(path)?);
         let group = slf.get().facade()?;
-        let found = py.detach(|| in_pool(|| find(&group, &name)));
+        let found = py.detached(|| in_pool(|| find(&group, &name)));
         let object = found.map_err(|error| not_found(&error, &name).unwrap_or_else(|| raise(error)))?;
         let known = object.name().to_owned();
         let (session, object) = session_of(slf.get().session(), object)?;
@@ -153,10 +154,10 @@ impl Group {
             return Ok(false);
         }
         // A link without a target counts as a member.
-        if let Ok(Some(_)) = py.detach(|| in_pool(|| link_at(&group, &name))) {
+        if let Ok(Some(_)) = py.detached(|| in_pool(|| link_at(&group, &name))) {
             return Ok(true);
         }
-        match py.detach(|| in_pool(|| find(&group, &name))) {
+        match py.detached(|| in_pool(|| find(&group, &name))) {
             Ok(_) => Ok(true),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
             // The file of an external link on the way cannot be opened.
@@ -168,26 +169,26 @@ impl Group {
     /// Returns the names of the links, in their order.
     fn names<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let group = self.facade()?;
-        let names = py.detach(|| in_pool(|| link_names(&group))).or_raise()?;
+        let names = py.detached(|| in_pool(|| link_names(&group))).or_raise()?;
         names.iter().map(|name| to_str(py, name)).collect()
     }
 
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
         let group = self.facade()?;
-        py.detach(|| in_pool(|| group.len())).or_raise()
+        py.detached(|| in_pool(|| group.len())).or_raise()
     }
 
     /// Returns whether the group tracks the creation order of its links.
     fn order_tracked(&self, py: Python<'_>) -> PyResult<bool> {
         let group = self.facade()?;
-        Ok(py.detach(|| group.link_order()).or_raise()?.is_tracked())
+        Ok(py.detached(|| group.link_order()).or_raise()?.is_tracked())
     }
 
     /// Returns the last link of a path: its kind and its targets.
     fn link<'py>(&self, py: Python<'py>, path: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyTuple>>> {
         let (group, name) = (self.facade()?, Name::new(path)?);
         let text = |bytes: &[u8]| to_str(py, bytes);
-        let found = py.detach(|| in_pool(|| link_at(&group, &name))).or_raise()?;
+        let found = py.detached(|| in_pool(|| link_at(&group, &name))).or_raise()?;
         let Some(link) = found else { return Ok(None) };
         match link.target {
             LinkTarget::Hard(_) => PyTuple::new(py, ["hard"]).map(Some),

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use crate::ending::Detached as _;
 use hyperslab::{LinkTarget, ObjectKind, ObjectToken};
 use pyo3::prelude::*;
 
@@ -20,7 +21,7 @@ struct Level {
 
 impl Level {
     fn new(py: Python<'_>, group: hyperslab::Group, path: Vec<u8>) -> PyResult<Self> {
-        let found = py.detach(|| link_names(&group)).or_raise()?;
+        let found = py.detached(|| link_names(&group)).or_raise()?;
         let mut names: Vec<Vec<u8>> = found.iter().map(<[u8]>::to_vec).collect();
         // As in libhdf5, a visit follows the names even if the group tracks the creation order.
         names.sort_unstable();

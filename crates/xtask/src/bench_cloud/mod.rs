@@ -15,7 +15,7 @@ use hyperslab_testkit::web::{Served, Server};
 use hyperslab_testkit::workspace;
 use serde_json::Value;
 
-use crate::shell;
+use crate::{page_part, shell};
 
 const SCRIPT: &str = "crates/cloud/bench/peers.py";
 const REQUIREMENTS: &str = "crates/cloud/bench/requirements.txt";
@@ -75,7 +75,11 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     if speed {
         let rows = bars::speed(&folder, &reader)?;
         println!("{rows}");
-        return if update { change_page(|table| bars::with_speed(table, &rows)) } else { Ok(()) };
+        return if update {
+            page_part::change(PAGE, [START, END], |table| bars::with_speed(table, &rows))
+        } else {
+            Ok(())
+        };
     }
     let (mut table, mut bars) = (String::new(), String::new());
     for delay in delays {
@@ -96,19 +100,8 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     }
     println!("{table}");
     if update {
-        change_page(|_| Ok(table.clone()))?;
+        page_part::replace(PAGE, [START, END], &table)?;
     }
-    Ok(())
-}
-
-/// Changes the table in the page of the book.
-fn change_page(change: impl FnOnce(&str) -> Result<String>) -> Result<()> {
-    let path = workspace::root().join(PAGE);
-    let page = std::fs::read_to_string(&path).context(PAGE)?;
-    let (before, rest) = page.split_once(START).context("no start marker")?;
-    let (table, after) = rest.split_once(END).context("no end marker")?;
-    let table = change(table)?;
-    std::fs::write(&path, format!("{before}{START}\n{}\n\n{END}{after}", table.trim()))?;
     Ok(())
 }
 

@@ -20,14 +20,7 @@ use crate::store::image::new_file;
 use crate::versions::LibverBounds;
 
 fn container(store: Store) -> Container {
-    let settings = FileSettings {
-        group_leaf_k: 4,
-        group_internal_k: 16,
-        indexed_storage_k: 32,
-        file_space: None,
-        cache_image: None,
-    };
-    Container::new(store, settings)
+    Container::new(store, FileSettings::default())
 }
 
 /// Returns the number of allocated bytes of the file.
