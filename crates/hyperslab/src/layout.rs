@@ -304,9 +304,9 @@ impl ChunkInfo {
     /// chunks), without an allocation.
     #[inline]
     fn set(&mut self, source: &ChunkedSource, scaled: &[u64], location: ChunkLocation) -> Result<()> {
-        self.offset.clear();
-        for (scale, size) in scaled.iter().zip(source.grid.chunk()) {
-            self.offset.push(scale.checked_mul(*size).ok_or_else(|| outside(scaled))?);
+        self.offset.resize(scaled.len(), 0);
+        for ((at, scale), size) in self.offset.iter_mut().zip(scaled).zip(source.grid.chunk()) {
+            *at = scale.checked_mul(*size).ok_or_else(|| outside(scaled))?;
         }
         (self.address, self.size) = (location.address.raw(), location.size);
         self.filter_mask = location.filter_mask;

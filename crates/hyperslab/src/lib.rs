@@ -73,6 +73,9 @@
 //!   szip, n-bit, scale-offset, LZF, bitshuffle and the structure of Blosc are always built in.
 //! - `zlib-rs-inflate`: the decoder of zlib-rs for deflate, which is faster than `fdeflate` and has
 //!   unsafe code.
+//! - `rust-zstd`: Zstandard by the crate rust-zstd in place of zstd-rs, which is faster and has
+//!   unsafe code.
+//! - `fast-codecs`: both of these.
 //! - `zstd`, `libdeflate`, `liblz4`: Zstandard, deflate and LZ4 by C libraries.
 //! - `sprs`: sparse datasets from and to matrices of the crate `sprs`: `SparseView::write_sprs`,
 //!   `read_sprs`, `read_sprs_csc`, `write_triplets`, `read_triplets`. Includes `ndarray`.

@@ -23,8 +23,7 @@ pub(crate) const FULL: [&str; 2] = ["--features", "hyperslab-cli/full"];
 
 /// Arguments of `cargo` that select all features that tests and lints of the workspace need. One
 /// set of features for all of them saves builds.
-pub(crate) const EVERYTHING: [&str; 2] =
-    ["--features", "hyperslab-cli/full,hyperslab/sprs,hyperslab/zlib-rs-inflate"];
+pub(crate) const EVERYTHING: [&str; 2] = ["--features", "hyperslab-cli/full,hyperslab/sprs"];
 
 /// The profile of programs that users install or that benchmarks measure, and the name of its
 /// folder in the folder of the target.

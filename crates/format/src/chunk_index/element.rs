@@ -176,6 +176,17 @@ impl ChunkElementLayout {
         elements.chunks_exact(layout.size().max(1)).map(move |bytes| layout.decode(bytes))
     }
 
+    /// Returns an iterator over the chunk addresses in consecutive entries of a fixed or extensible
+    /// array. Returns `None` if the entries have other fields, or addresses that do not take 8
+    /// bytes.
+    #[inline]
+    pub fn addresses<'a>(&self, elements: &'a [u8]) -> Option<impl Iterator<Item = Address> + use<'a>> {
+        let is_address = self.form == ChunkElementForm::Plain && self.params.offset_width() == 8;
+        // The undefined address has all bits set.
+        let addresses = elements.as_chunks().0.iter().map(|bytes| Address::new(u64::from_le_bytes(*bytes)));
+        is_address.then_some(addresses)
+    }
+
     /// Encodes a chunk's entry in a fixed or extensible array to bytes.
     ///
     /// # Errors
@@ -307,6 +318,22 @@ mod tests {
         let all: Vec<_> =
             layout.iter(&elements).map(|element| element.unwrap().address.is_defined()).collect();
         assert_eq!(all, [false, true, false]);
+    }
+
+    #[test]
+    fn addresses_alone() {
+        let params = FileParams { size_of_offsets: 8, size_of_lengths: 8 };
+        let layout = ChunkElementLayout::new(params, ChunkElementForm::Plain);
+        let mut elements = layout.unset(3);
+        let element = ChunkElement { address: Address::new(0x1234), ..ChunkElement::UNSET };
+        layout.set(&mut elements, 1, &element).unwrap();
+        let addresses: Vec<Address> = layout.addresses(&elements).unwrap().collect();
+        let decoded = layout.iter(&elements).map(|element| element.unwrap().address);
+        assert_eq!(addresses, decoded.collect::<Vec<_>>());
+        assert_eq!(addresses, [Address::UNDEFINED, Address::new(0x1234), Address::UNDEFINED]);
+        let filtered = ChunkElementLayout::new(params, ChunkElementForm::Filtered { size_width: 4 });
+        assert!(filtered.addresses(&elements).is_none());
+        assert!(self::layout(0, 4).addresses(&elements).is_none());
     }
 
     proptest! {

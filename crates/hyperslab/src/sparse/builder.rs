@@ -189,7 +189,7 @@ impl DatasetBuilder {
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
     /// let new = file.new_dataset("a").of::<f32>().shape(&[20_000, 20_000]).sparse_auto().density(0.1);
     /// let info = new.create()?.sparse().chunking().map(|chunks| chunks.shape);
-    /// assert_eq!(info, Some(vec![64, 1000]));
+    /// assert_eq!(info, Some(vec![35, 2000]));
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
     pub fn density(mut self, density: f64) -> Self {

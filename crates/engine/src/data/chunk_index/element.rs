@@ -49,6 +49,31 @@ impl<E: Entry> Elements<E> {
         Ok(is_stored.then(|| E::from_stored(&self.rules, self.is_plain(), &element)))
     }
 
+    /// Calls `visit` with the chunk index entry in each of the consecutive array elements whose
+    /// bytes `elements` holds, or with `None` for an array element that has no chunk.
+    #[inline]
+    fn for_each(
+        &self,
+        store: &Store,
+        elements: &[u8],
+        mut visit: impl FnMut(Option<E>) -> Result<()>,
+    ) -> Result<()> {
+        if let Some(addresses) = self.layout.addresses(elements) {
+            for address in addresses {
+                let element = ChunkElement { address, ..ChunkElement::UNSET };
+                visit(address.is_defined().then(|| E::from_stored(&self.rules, true, &element)))?;
+            }
+            return Ok(());
+        }
+        let is_plain = self.is_plain();
+        for element in self.layout.iter(elements) {
+            let element = store.forgive(at(element, self.owner))?;
+            let stored = element.filter(|element| element.address.is_defined());
+            visit(stored.map(|element| E::from_stored(&self.rules, is_plain, &element)))?;
+        }
+        Ok(())
+    }
+
     /// Encodes a chunk index entry into the array element with the number `number`. `elements`
     /// holds the bytes of the array elements. Without an entry, encodes an array element without a
     /// chunk.
@@ -218,6 +243,27 @@ impl Cursor {
         let block = self.block.as_ref().filter(|_| self.numbers.contains(&number))?;
         let location = elements.location(block.elements(), number - self.numbers.start);
         Some(location.map(|location| ElementLookup::or_next(location, number)))
+    }
+
+    /// Calls `visit` with the entry of each element of a fixed or extensible array from the number
+    /// `number` on, or with `None` for an element without a chunk: for the elements that are in the
+    /// block that a walk currently reads, and for at most `most` elements.
+    #[inline]
+    pub(super) fn for_each<E: Entry>(
+        &self,
+        store: &Store,
+        elements: &Elements<E>,
+        [number, most]: [u64; 2],
+        visit: impl FnMut(Option<E>) -> Result<()>,
+    ) -> Result<()> {
+        let Some(block) = self.block.as_ref().filter(|_| self.numbers.contains(&number)) else {
+            return Ok(());
+        };
+        let size = elements.layout.size();
+        let first = to_usize(number - self.numbers.start)?.checked_mul(size);
+        let count = to_usize(most.min(self.numbers.end - number))?.checked_mul(size);
+        let bytes = first.and_then(|first| block.elements().get(first..)).unwrap_or_default();
+        elements.for_each(store, bytes.get(..count.unwrap_or(0)).unwrap_or(bytes), visit)
     }
 
     /// Moves a walk into another block of a fixed or extensible array, and looks up an element

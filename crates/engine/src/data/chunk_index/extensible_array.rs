@@ -226,9 +226,8 @@ impl<E: Entry> ChunkIndex<E> for ExtensibleArrayIndex<E> {
 
     fn for_each_in(&self, store: &Store, chunks: &ChunkBox, visit: &mut AtChunk<'_, E>) -> Result<()> {
         let elements = self.header.max_index_set;
-        let mut cursor = Cursor::default();
-        let look = |number| self.look(store, number, &mut cursor);
-        self.order.for_each_in(store, chunks, elements, look, visit)
+        let look = |number, cursor: &mut Cursor| self.look(store, number, cursor);
+        self.order.for_each_in(store, chunks, elements, Some(&self.elements), look, visit)
     }
 
     fn bytes(&self, store: &Store) -> Result<u64> {

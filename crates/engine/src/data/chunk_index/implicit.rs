@@ -2,6 +2,7 @@
 
 use hyperslab_format::codec::Address;
 
+use super::element::Cursor;
 use super::order::{ArrayOrder, ElementLookup};
 use super::{AtChunk, ChunkBox, ChunkIndex, ChunkIndexKind, ChunkLocation};
 use crate::error::{Error, Result};
@@ -37,8 +38,8 @@ impl ChunkIndex for ImplicitIndex {
     }
 
     fn for_each_in(&self, store: &Store, chunks: &ChunkBox, visit: &mut AtChunk<'_>) -> Result<()> {
-        let look = |number: u64| self.at(store, Some(number)).map(ElementLookup::Chunk);
-        self.order.for_each_in(store, chunks, u64::MAX, look, visit)
+        let look = |number, _: &mut Cursor| self.at(store, Some(number)).map(ElementLookup::Chunk);
+        self.order.for_each_in(store, chunks, u64::MAX, None, look, visit)
     }
 
     fn bytes(&self, _store: &Store) -> Result<u64> {

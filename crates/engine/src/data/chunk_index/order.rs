@@ -4,7 +4,8 @@
 use hyperslab_dataspace::Dims;
 use smallvec::SmallVec;
 
-use super::{AtChunk, ChunkBox};
+use super::element::{Cursor, Elements};
+use super::{AtChunk, ChunkBox, Entry};
 use crate::error::{Error, Result};
 use crate::store::Store;
 
@@ -110,26 +111,29 @@ impl ArrayOrder {
     }
 
     /// Calls `visit` for each stored chunk in a box of chunk coordinates, in the order of the array
-    /// of chunk entries. The array has `elements` elements, and `look` looks up an element. The
-    /// walk skips runs of empty elements. The cost of the walk depends on the existing blocks, not
-    /// on the shape of the dataset.
-    pub(super) fn for_each_in<E>(
+    /// of chunk entries. The array has `length` elements, and `look` looks up an element; `look`
+    /// may enter the block of the element in the cursor, whose entries `elements` decodes. The walk
+    /// skips runs of empty elements. The cost of the walk depends on the existing blocks, not on
+    /// the shape of the dataset.
+    pub(super) fn for_each_in<E: Entry>(
         &self,
         store: &Store,
         chunks: &ChunkBox,
-        elements: u64,
-        mut look: impl FnMut(u64) -> Result<ElementLookup<E>>,
+        length: u64,
+        elements: Option<&Elements<E>>,
+        mut look: impl FnMut(u64, &mut Cursor) -> Result<ElementLookup<E>>,
         visit: &mut AtChunk<'_, E>,
     ) -> Result<()> {
         // Each chunk takes an address in the file, and each empty run at least a bit.
         let (most_chunks, most_bytes) = (store.file_length() / 2, store.file_length());
         let (mut found, mut steps) = (0_u64, 0_u64);
+        let mut cursor = Cursor::default();
         let row = self.row(chunks);
         let Some((mut number, mut scaled)) = self.next_in(chunks, 0) else { return Ok(()) };
-        while number < elements {
+        while number < length {
             steps += 1;
-            let looked_up = look(number);
-            let next = match store.forgive(looked_up)?.unwrap_or(ElementLookup::Nothing { until: 0 }) {
+            let looked_up = look(number, &mut cursor);
+            let mut next = match store.forgive(looked_up)?.unwrap_or(ElementLookup::Nothing { until: 0 }) {
                 ElementLookup::Chunk(location) => {
                     found += 1;
                     visit(&scaled, location)?;
@@ -137,21 +141,36 @@ impl ArrayOrder {
                 }
                 ElementLookup::Nothing { until } => until.max(number + 1),
             };
+            // The next chunks of the same row of chunks have the next elements.
+            let ends = row.filter(|(row, last)| next == number + 1 && scaled.get(*row) < Some(last));
+            if let Some((row, last)) = ends {
+                step(&mut scaled, row);
+                number = next;
+                let at = scaled.get(row).copied().unwrap_or(last);
+                let most = (last - at + 1).min(length.max(number) - number);
+                if let Some(elements) = elements {
+                    cursor.for_each(store, elements, [number, most], |location| {
+                        if let Some(location) = location {
+                            found += 1;
+                            visit(&scaled, location)?;
+                        }
+                        step(&mut scaled, row);
+                        next += 1;
+                        Ok(())
+                    })?;
+                }
+            }
             if found > most_chunks || steps / 8 > most_bytes {
                 let expected = "no more chunks than the file can hold";
                 return Err(Error::corrupt("array of chunks", "blocks", expected, found));
             }
-            // The next chunk of the same row of chunks has the next element.
-            let coordinate = row.and_then(|(row, last)| Some((scaled.get_mut(row)?, last)));
-            match coordinate {
-                Some((at, last)) if *at < last && next == number + 1 => {
-                    *at += 1;
-                    number = next;
-                }
-                _ => match self.next_in(chunks, next) {
-                    Some(position) => (number, scaled) = position,
-                    None => break,
-                },
+            let is_in_row = ends.is_some_and(|(row, last)| scaled.get(row) <= Some(&last));
+            if is_in_row {
+                number = next;
+            } else if let Some(position) = self.next_in(chunks, next) {
+                (number, scaled) = position;
+            } else {
+                break;
             }
         }
         Ok(())
@@ -197,6 +216,13 @@ impl ArrayOrder {
             set(&mut scaled, dimension, at);
         }
         Some((self.number(&scaled)?, scaled))
+    }
+}
+
+/// Moves coordinates to the next chunk along a dimension.
+fn step(scaled: &mut Dims, dimension: usize) {
+    if let Some(at) = scaled.get_mut(dimension) {
+        *at += 1;
     }
 }
 

@@ -5,7 +5,7 @@
 mod codec;
 
 #[cfg(all(feature = "lz4", not(feature = "liblz4")))]
-#[path = "flex.rs"]
+#[path = "rust.rs"]
 mod codec;
 
 #[cfg(not(feature = "lz4"))]
@@ -27,13 +27,17 @@ mod tests {
         let mut memory = vec![0xa5; length + 128];
         let outcome = decode(FilterId::LZ4, input, &mut memory[64..64 + length]);
         assert!(memory[..64].iter().chain(&memory[64 + length..]).all(|byte| *byte == 0xa5));
-        match outcome {
+        let decoded = match outcome {
             Ok(()) => Some(memory[64..64 + length].to_vec()),
             Err(error) => {
                 assert!(matches!(error, FilterError::Corrupt { .. }), "{error}");
                 None
             }
-        }
+        };
+        let mut other = vec![0; length];
+        let count = lz4_flex::block::decompress_into(input, &mut other).ok();
+        assert_eq!(decoded, (count == Some(length)).then_some(other), "lz4_flex");
+        decoded
     }
 
     fn encoded(bytes: &[u8]) -> Vec<u8> {

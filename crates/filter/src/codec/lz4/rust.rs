@@ -1,4 +1,5 @@
-//! LZ4 blocks, implemented by `lz4_flex`.
+//! LZ4 blocks, decoded by `lz4rip-decode` and encoded by `lz4_flex`. Both crates work without unsafe
+//! code.
 
 use lz4_flex::block;
 
@@ -7,7 +8,7 @@ use crate::{FilterError, FilterId, Result};
 /// Decodes the LZ4 block `input` into `output`. The decoded bytes must fill `output` exactly.
 pub(crate) fn decode(id: FilterId, input: &[u8], output: &mut [u8]) -> Result<()> {
     let corrupt = |detail: String| FilterError::corrupt(id, format!("an LZ4 block is invalid: {detail}"));
-    let length = block::decompress_into(input, output).map_err(|error| corrupt(error.to_string()))?;
+    let length = lz4rip_decode::decompress_into(input, output).map_err(|error| corrupt(error.to_string()))?;
     if length < output.len() {
         return Err(corrupt(format!("{length} bytes, expected {}", output.len())));
     }

@@ -4,9 +4,6 @@ use zstd_rs::{CompressionConfig, Compressor, Decompressor, Error, MAX_LEVEL};
 
 use crate::{FilterError, FilterId, Result};
 
-/// The magic numbers of skippable Zstandard frames, which hold no encoded data.
-const SKIPPABLE: std::ops::RangeInclusive<u32> = 0x184d_2a50..=0x184d_2a5f;
-
 /// The binary logarithm of the largest Zstandard window that the C library's decoder accepts by
 /// default.
 const WINDOW_LOG: u32 = 27;
@@ -30,8 +27,7 @@ pub(crate) fn decode(
     let (decoded, mut rest) = (&mut state.decoded, input);
     decoded.clear();
     loop {
-        let is_skipped =
-            rest.first_chunk().is_some_and(|four| SKIPPABLE.contains(&u32::from_le_bytes(*four)));
+        let is_skipped = super::is_skippable(rest);
         let used = match state.decoder.decompress_frame(rest, None, output.len(), decoded) {
             Ok(used) => used,
             Err(Error::OutputLimit) => return Ok(None),
