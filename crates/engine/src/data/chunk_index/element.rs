@@ -11,7 +11,6 @@ use hyperslab_format::chunk_index::{
 use hyperslab_format::codec::{Address, FileParams};
 
 use super::Entry;
-use super::order::ElementLookup;
 use crate::error::Result;
 use crate::store::{Store, at};
 
@@ -88,6 +87,39 @@ impl<E: Entry> Elements<E> {
     /// Returns the bytes of `count` elements of a fixed or extensible array that name no chunks.
     pub(super) fn unset(&self, count: usize) -> Vec<u8> {
         self.layout.unset(count)
+    }
+}
+
+/// The result of the look-up of an element in a fixed or extensible array of chunk entries: the
+/// entry of a chunk, or the next element that may have a chunk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ElementLookup<E> {
+    /// The entry of a chunk.
+    Chunk(E),
+    /// No chunk, neither in this element nor in the next ones before element `until`.
+    Nothing {
+        /// The next element that may have a chunk.
+        until: u64,
+    },
+}
+
+impl<E> ElementLookup<E> {
+    /// Returns the result of a look-up in an array of chunk entries: the entry `location`, if there
+    /// is one. Otherwise, the result is the number of the next array element, after the element
+    /// `number`, that may have a chunk.
+    ///
+    /// The number of the next element fits in 64 bits, because it is at most the length of the
+    /// array.
+    pub(super) fn or_next(location: Option<E>, number: u64) -> Self {
+        location.map_or(Self::Nothing { until: number + 1 }, Self::Chunk)
+    }
+
+    /// Returns the entry of the chunk, if the look-up in an array of chunk entries found a chunk.
+    pub(super) fn chunk(self) -> Option<E> {
+        match self {
+            Self::Chunk(location) => Some(location),
+            Self::Nothing { .. } => None,
+        }
     }
 }
 
@@ -262,8 +294,8 @@ impl Cursor {
         let size = elements.layout.size();
         let first = to_usize(number - self.numbers.start)?.checked_mul(size);
         let count = to_usize(most.min(self.numbers.end - number))?.checked_mul(size);
-        let bytes = first.and_then(|first| block.elements().get(first..)).unwrap_or_default();
-        elements.for_each(store, bytes.get(..count.unwrap_or(0)).unwrap_or(bytes), visit)
+        let bytes = first.and_then(|first| block.elements().get(first..)?.get(..count?));
+        bytes.map_or(Ok(()), |bytes| elements.for_each(store, bytes, visit))
     }
 
     /// Moves a walk into another block of a fixed or extensible array, and looks up an element

@@ -6,8 +6,8 @@ use hyperslab_exact::to_u64;
 use hyperslab_format::chunk_index::{ArrayPage, FixedArrayDataBlock, FixedArrayHeader, FixedArrayLayout};
 use hyperslab_format::codec::{Address, Structure as _};
 
-use super::element::{BlockSlots, Cursor, ElementBlock, Elements, OnceBlock};
-use super::order::{ArrayOrder, ElementLookup};
+use super::element::{BlockSlots, Cursor, ElementBlock, ElementLookup, Elements, OnceBlock};
+use super::order::ArrayOrder;
 use super::{AtChunk, ChunkBox, ChunkIndex, ChunkIndexKind, Entry};
 use crate::error::{Error, Result};
 use crate::store::{Store, at};

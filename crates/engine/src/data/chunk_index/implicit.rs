@@ -2,8 +2,8 @@
 
 use hyperslab_format::codec::Address;
 
-use super::element::Cursor;
-use super::order::{ArrayOrder, ElementLookup};
+use super::element::{Cursor, ElementLookup};
+use super::order::ArrayOrder;
 use super::{AtChunk, ChunkBox, ChunkIndex, ChunkIndexKind, ChunkLocation};
 use crate::error::{Error, Result};
 use crate::store::Store;

@@ -4,7 +4,7 @@
 use hyperslab_dataspace::Dims;
 use smallvec::SmallVec;
 
-use super::element::{Cursor, Elements};
+use super::element::{Cursor, ElementLookup, Elements};
 use super::{AtChunk, ChunkBox, Entry};
 use crate::error::{Error, Result};
 use crate::store::Store;
@@ -19,39 +19,6 @@ pub(super) struct ArrayOrder {
     count: u64,
     /// The dimensions in descending order of their steps.
     slowest_first: SmallVec<[usize; 4]>,
-}
-
-/// The result of the look-up of an element in a fixed or extensible array of chunk entries: the
-/// entry of a chunk, or the next element that may have a chunk.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ElementLookup<E> {
-    /// The entry of a chunk.
-    Chunk(E),
-    /// No chunk, neither in this element nor in the next ones before element `until`.
-    Nothing {
-        /// The next element that may have a chunk.
-        until: u64,
-    },
-}
-
-impl<E> ElementLookup<E> {
-    /// Returns the result of a look-up in an array of chunk entries: the entry `location`, if there
-    /// is one. Otherwise, the result is the number of the next array element, after the element
-    /// `number`, that may have a chunk.
-    ///
-    /// The number of the next element fits in 64 bits, because it is at most the length of the
-    /// array.
-    pub(super) fn or_next(location: Option<E>, number: u64) -> Self {
-        location.map_or(Self::Nothing { until: number + 1 }, Self::Chunk)
-    }
-
-    /// Returns the entry of the chunk, if the look-up in an array of chunk entries found a chunk.
-    pub(super) fn chunk(self) -> Option<E> {
-        match self {
-            Self::Chunk(location) => Some(location),
-            Self::Nothing { .. } => None,
-        }
-    }
 }
 
 impl ArrayOrder {

@@ -1,5 +1,4 @@
-//! LZ4 blocks, decoded by `lz4rip-decode` and encoded by `lz4_flex`. Both crates work without unsafe
-//! code.
+//! LZ4 blocks, decoded by `lz4rip-decode` and encoded by `lz4_flex`, without unsafe code.
 
 use lz4_flex::block;
 
