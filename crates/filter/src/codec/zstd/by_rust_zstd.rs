@@ -32,13 +32,12 @@ pub(crate) fn decode(
     loop {
         let start = taken;
         let missing = state.decoder.decompress_stream(input, &mut taken, output, &mut length);
-        let missing = missing.map_err(|error| corrupt(&error))?;
-        if missing > 0 {
-            // The decoder wants more bytes of one of the two buffers.
-            return match taken < input.len() || state.decoder.finish().is_ok() {
-                true if length == output.len() => Ok(None),
-                _ => Err(corrupt("it is truncated")),
-            };
+        if missing.map_err(|error| corrupt(&error))? > 0 {
+            // The decoder lacks input, or it has more bytes than the output takes.
+            let (mut byte, mut more) = ([0], 0);
+            let outcome = state.decoder.decompress_stream(input, &mut taken, &mut byte, &mut more);
+            outcome.map_err(|error| corrupt(&error))?;
+            return if more > 0 { Ok(None) } else { Err(corrupt("it is truncated")) };
         }
         // The decoder has also reached the end of a frame that holds no encoded data.
         if !super::is_skippable(input.split_at_checked(start).map_or(input, |(_, frame)| frame)) {

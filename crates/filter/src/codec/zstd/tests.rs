@@ -16,11 +16,18 @@ fn in_memory(length: usize, decode: impl FnOnce(&mut [u8]) -> Result<Option<usiz
     Some(outcome.ok()?.map(|count| memory[64..64 + count].to_vec()))
 }
 
+/// Decodes a frame by both decoders.
+fn decoded_by_both(frame: &[u8], length: usize) -> [Outcome; 2] {
+    let (mut fast, mut safe) = (by_rust_zstd::State::default(), by_zstd_rs::State::default());
+    [
+        in_memory(length, |output| by_rust_zstd::decode(FilterId::ZSTD, &mut fast, frame, output)),
+        in_memory(length, |output| by_zstd_rs::decode(FilterId::ZSTD, &mut safe, frame, output)),
+    ]
+}
+
 /// Decodes a frame by both decoders, and checks that they agree.
 fn decoded(frame: &[u8], length: usize) -> Outcome {
-    let (mut fast, mut safe) = (by_rust_zstd::State::default(), by_zstd_rs::State::default());
-    let fast = in_memory(length, |output| by_rust_zstd::decode(FilterId::ZSTD, &mut fast, frame, output));
-    let safe = in_memory(length, |output| by_zstd_rs::decode(FilterId::ZSTD, &mut safe, frame, output));
+    let [fast, safe] = decoded_by_both(frame, length);
     match (&fast, &safe) {
         (Some(Some(fast)), Some(Some(safe))) => assert!(fast == safe, "different bytes"),
         // A damaged frame may be damaged before or after the place where the output is full.
@@ -75,9 +82,13 @@ proptest! {
             prop_assert_eq!(decoded(&frame, bytes.len()), Some(Some(bytes.clone())));
             let skippable = [&[0x53, 0x2a, 0x4d, 0x18, 2, 0, 0, 0, 7, 7][..], &frame, &[1, 2, 3]].concat();
             prop_assert_eq!(decoded(&skippable, bytes.len() + 9), Some(Some(bytes.clone())));
-            if let Some(shorter) = bytes.len().checked_sub(1) {
-                prop_assert_eq!(decoded(&frame, shorter), Some(None));
+            for shorter in [bytes.len().checked_sub(1), bytes.len().checked_sub(100), Some(0)].into_iter().flatten() {
+                if shorter < bytes.len() {
+                    prop_assert_eq!(decoded_by_both(&frame, shorter), [Some(None), Some(None)]);
+                }
             }
+            let truncated = &frame[..frame.len() - 1];
+            prop_assert_eq!(decoded_by_both(truncated, bytes.len() + 1), [None, None]);
             for (at, value) in &damage {
                 let at = at.index(frame.len());
                 frame[at] = *value;
