@@ -58,7 +58,7 @@ pub(super) fn all(folder: &Path, values: &Path) -> Result<Vec<Library>> {
     let mut libraries = vec![Library {
         name: OURS,
         version: commit(),
-        options: "its default features: all codecs are in Rust; `Durability::None`",
+        options: "its default features and `fast-codecs`: all codecs are in Rust; `Durability::None`",
         files: Files::OfHyperslab,
         command: ours,
         running: None,
