@@ -40,7 +40,7 @@ pub(crate) fn decode(
             return if more > 0 { Ok(None) } else { Err(corrupt("it is truncated")) };
         }
         // The decoder has also reached the end of a frame that holds no encoded data.
-        if !super::is_skippable(input.split_at_checked(start).map_or(input, |(_, frame)| frame)) {
+        if !input.get(start..).is_some_and(super::is_skippable) {
             return Ok(Some(length));
         }
     }
