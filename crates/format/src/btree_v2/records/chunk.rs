@@ -176,8 +176,8 @@ impl ChunkRecordContext {
 
     /// Decodes only the scaled coordinates of a chunk's record of a version 2 B-tree.
     pub fn scaled(self, record: &[u8]) -> impl Iterator<Item = u64> + '_ {
-        let words = record.get(self.scaled_start()..).into_iter().flat_map(|rest| rest.as_chunks::<8>().0);
-        words.take(self.rank).map(|word| u64::from_le_bytes(*word))
+        let words = record.get(self.scaled_start()..).unwrap_or(&[]).as_chunks::<8>().0;
+        words.iter().take(self.rank).map(|word| u64::from_le_bytes(*word))
     }
 
     /// Compares the scaled coordinates of a chunk's record with `scaled`, in the order of the
