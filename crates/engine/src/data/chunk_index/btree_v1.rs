@@ -64,16 +64,11 @@ impl BTreeV1Index {
         chunks: &ChunkBox,
         visit: &mut AtChunk<'_>,
     ) -> Result<()> {
-        // The coordinates of the previous chunk, in elements and in chunks. A coordinate that is
-        // equal to the previous one needs no division.
-        let (mut previous, mut scaled) = (Dims::from_elem(0, self.chunk.len()), Dims::new());
-        scaled.resize(self.chunk.len(), 0);
+        let mut scaled = Dims::new();
         for position in 0..leaf.len() {
             let (Some(offset), Some(entry)) = (leaf.offset(position), leaf.entry(position)) else { continue };
-            for (((first, size), before), at) in offset.zip(&self.chunk).zip(&mut previous).zip(&mut scaled) {
-                if first == *before {
-                    continue;
-                }
+            scaled.clear();
+            for (first, size) in offset.zip(&self.chunk) {
                 if first.checked_rem(*size) != Some(0) {
                     return Err(Error::corrupt(
                         BTreeV1Node::NAME,
@@ -83,8 +78,7 @@ impl BTreeV1Index {
                     )
                     .at(address));
                 }
-                *at = first.checked_div(*size).unwrap_or(0);
-                *before = first;
+                scaled.push(first.checked_div(*size).unwrap_or(0));
             }
             if chunks.contains(&scaled) {
                 visit(&scaled, location(&entry))?;
