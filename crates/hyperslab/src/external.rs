@@ -118,9 +118,40 @@ pub(crate) struct ExternalResolver {
 struct FileTree {
     root: PathBuf,
     real_root: OnceLock<Option<PathBuf>>,
-    open: Mutex<Vec<(PathBuf, Weak<OpenFile>)>>,
+    open: Mutex<OpenFilesByPath>,
     /// Real paths of folders. Many files are in few folders.
     folders: Mutex<HashMap<PathBuf, PathBuf>>,
+}
+
+/// The open files of a tree by their canonical paths. A path has several files if the file was
+/// opened again.
+#[derive(Debug, Default)]
+struct OpenFilesByPath {
+    files: HashMap<PathBuf, Vec<Weak<OpenFile>>>,
+    /// The number of paths at which paths of closed files are removed.
+    full: usize,
+}
+
+/// The smallest number of paths for which [`OpenFilesByPath`] removes paths of closed files.
+const MIN_REMOVED_PATHS: usize = 64;
+
+impl OpenFilesByPath {
+    /// Returns the files that are open at a canonical path.
+    fn at(&self, path: &Path) -> Vec<Arc<OpenFile>> {
+        self.files.get(path).into_iter().flatten().filter_map(Weak::upgrade).collect()
+    }
+
+    /// Adds an open file at its canonical path.
+    fn add(&mut self, path: PathBuf, file: &Arc<OpenFile>) {
+        let is_open = |file: &Weak<OpenFile>| file.strong_count() > 0;
+        if self.files.len() >= self.full {
+            self.files.retain(|_, files| files.iter().any(is_open));
+            self.full = (2 * self.files.len()).max(MIN_REMOVED_PATHS);
+        }
+        let same = self.files.entry(path).or_default();
+        same.retain(is_open);
+        same.push(Arc::downgrade(file));
+    }
 }
 
 impl File {
@@ -171,7 +202,7 @@ impl FileTree {
         Some(path)
     }
 
-    fn open(&self) -> MutexGuard<'_, Vec<(PathBuf, Weak<OpenFile>)>> {
+    fn open(&self) -> MutexGuard<'_, OpenFilesByPath> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -182,11 +213,7 @@ impl FileTree {
         if self.real_root.get_or_init(|| self.real_path(&self.root)).as_deref() == Some(path) {
             return Ok(false);
         }
-        let mut open = self.open();
-        open.retain(|(_, file)| file.strong_count() > 0);
-        let same: Vec<Arc<OpenFile>> =
-            open.iter().filter(|(other, _)| other == path).filter_map(|(_, file)| file.upgrade()).collect();
-        drop(open);
+        let same = self.open().at(path);
         let is_written = |file: &Arc<OpenFile>| {
             let store = &file.container.store;
             store.is_writable() && !store.is_closed()
@@ -267,8 +294,8 @@ impl ExternalResolver {
     }
 
     /// Returns the existing paths that are candidates for the name of another file, in the order of
-    /// preference. The search begins with the folder `first`.
-    fn candidates(&self, name: &Path, first: Option<&Path>) -> Vec<PathBuf> {
+    /// preference, each with its canonical path. The search begins with the folder `first`.
+    fn candidates(&self, name: &Path, first: Option<&Path>) -> Vec<(PathBuf, Option<PathBuf>)> {
         let folders = self.source_folders.read().unwrap_or_else(PoisonError::into_inner);
         let searched = first.into_iter().chain(folders.iter().map(PathBuf::as_path));
         let mut candidates: Vec<PathBuf> = searched.map(|folder| folder.join(name)).collect();
@@ -277,8 +304,11 @@ impl ExternalResolver {
         if let Some(last) = name.file_name().filter(|_| name.is_absolute()) {
             candidates.push(self.folder.join(last));
         }
-        candidates.retain(|path| path.exists());
-        candidates
+        let with_real_path = candidates.into_iter().filter_map(|path| {
+            let real = self.tree.real_path(&path);
+            (real.is_some() || path.exists()).then_some((path, real))
+        });
+        with_real_path.collect()
     }
 
     /// Returns `true` if the policy for external files allows the file at the canonical path
@@ -334,14 +364,13 @@ impl ExternalResolver {
         }
         let folder = self.real_folder.get_or_init(|| self.folder.canonicalize().ok()).as_deref();
         let chosen = first.and_then(|first| first.canonicalize().ok());
-        let mut real_paths = candidates.iter().map(|path| (path, self.tree.real_path(path)));
-        let allowed = real_paths.find(|(_, real)| {
+        let allowed = candidates.into_iter().find(|(_, real)| {
             self.is_allowed(real.as_deref(), folder)
                 || chosen.is_some() && self.is_allowed(real.as_deref(), chosen.as_deref())
         });
         let (path, real) = allowed.ok_or_else(|| outside(name))?;
         if write.is_none()
-            && let Some(file) = self.open_files.as_ref().and_then(|files| files.find(path))
+            && let Some(file) = self.open_files.as_ref().and_then(|files| files.find(&path))
         {
             return Ok(Arc::clone(file.root().file()));
         }
@@ -350,14 +379,14 @@ impl ExternalResolver {
             // The program may open the file for writing while it is a source.
             options.locking = FileLocking::Off;
         }
-        let resolver = Self { write, ..self.further(path) };
+        let resolver = Self { write, ..self.further(&path) };
         let real = real.unwrap_or_else(|| path.clone());
         if !self.tree.prepare_lock(&real, write.is_some())? {
             options.locking = FileLocking::Off;
         }
-        let file = open_path(path, options)?.with_virtual_options(self.virtual_options);
+        let file = open_path(&path, options)?.with_virtual_options(self.virtual_options);
         let file = Arc::new(file.with_resolver(Arc::new(resolver)));
-        self.tree.open().push((real, Arc::downgrade(&file)));
+        self.tree.open().add(real, &file);
         Ok(file)
     }
 }
@@ -382,7 +411,7 @@ impl FileResolver for ExternalResolver {
 
     fn find_open(&self, name: &[u8], first: Option<&Path>) -> Option<Arc<OpenFile>> {
         let files = self.open_files.as_ref()?;
-        let path = self.candidates(Path::new(self.name(name).ok()?), first).into_iter().next()?;
+        let (path, _) = self.candidates(Path::new(self.name(name).ok()?), first).into_iter().next()?;
         files.find(&path).map(|file| Arc::clone(file.root().file()))
     }
 
@@ -397,8 +426,7 @@ impl FileResolver for ExternalResolver {
 
     fn is_own(&self, name: &[u8], first: Option<&Path>) -> bool {
         let Ok(name) = std::str::from_utf8(name) else { return false };
-        let named =
-            self.candidates(Path::new(name), first).first().and_then(|path| self.tree.real_path(path));
+        let named = self.candidates(Path::new(name), first).into_iter().next().and_then(|(_, real)| real);
         named.is_some() && named.as_deref() == self.real_path()
     }
 }

@@ -1,5 +1,6 @@
 //! The path of the journal of a file.
 
+use std::fs::Metadata;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -10,19 +11,33 @@ use hyperslab_vfd::{PathSideFile, SideFile};
 pub(crate) fn journal_of(path: &Path) -> Arc<dyn SideFile> {
     // A symbolic link in the folder part of the path does not change the folder of the journal. A
     // symbolic link as the last name may lead to another folder.
-    let is_link = path.symlink_metadata().is_ok_and(|metadata| metadata.is_symlink());
+    let entry = path.symlink_metadata().ok();
+    let is_link = entry.as_ref().is_some_and(Metadata::is_symlink);
     let path = if is_link { std::fs::canonicalize(path) } else { std::path::absolute(path) }
         .unwrap_or_else(|_| path.to_owned());
+    let file = if is_link { path.metadata().ok() } else { entry };
     let own = journal_beside(&path);
-    Arc::new(if own.path().exists() { own } else { journal_of_other_name(&path).unwrap_or(own) })
+    let other = file.filter(has_other_names).filter(|_| !own.path().exists());
+    Arc::new(other.and_then(|file| journal_of_other_name(&path, &file)).unwrap_or(own))
 }
 
-/// Returns the journal that lies beside another hard link to the file in the same folder, if such a
-/// journal exists.
+/// Returns whether a file has several hard links.
 #[cfg(unix)]
-fn journal_of_other_name(path: &Path) -> Option<PathSideFile> {
+fn has_other_names(file: &Metadata) -> bool {
     use std::os::unix::fs::MetadataExt as _;
-    let file = path.metadata().ok().filter(|file| file.is_file() && file.nlink() > 1)?;
+    file.is_file() && file.nlink() > 1
+}
+
+#[cfg(not(unix))]
+fn has_other_names(_file: &Metadata) -> bool {
+    false
+}
+
+/// Returns the journal that lies beside another hard link to `file` in the folder of `path`, if
+/// such a journal exists.
+#[cfg(unix)]
+fn journal_of_other_name(path: &Path, file: &Metadata) -> Option<PathSideFile> {
+    use std::os::unix::fs::MetadataExt as _;
     let is_same = |other: &Path| {
         let other = other.symlink_metadata();
         other.is_ok_and(|other| (other.dev(), other.ino()) == (file.dev(), file.ino()))
@@ -36,7 +51,7 @@ fn journal_of_other_name(path: &Path) -> Option<PathSideFile> {
 }
 
 #[cfg(not(unix))]
-fn journal_of_other_name(_path: &Path) -> Option<PathSideFile> {
+fn journal_of_other_name(_path: &Path, _file: &Metadata) -> Option<PathSideFile> {
     None
 }
 

@@ -1,7 +1,7 @@
 //! Reads of datasets whose elements are contiguous in C order: a selection becomes requests for
 //! bytes.
 
-use hyperslab_dataspace::{Axis, Dims, Ordered, Selection, Tile, Tiles, Tiling, strides};
+use hyperslab_dataspace::{Axis, Dims, LinearRun, Ordered, Selection, Tile, Tiles, Tiling, strides};
 
 use crate::store::parallel::prelude::*;
 
@@ -102,6 +102,9 @@ pub(in crate::data) fn read(
         }
         bytes.expect(&extents);
     }
+    if bytes.view().is_none() && is_short_run(selection, dims, size, to) {
+        return read_runs(context, bytes, dims, selection, to);
+    }
     if !matches!(selection, Selection::Points(_)) {
         let ordered = Ordered::new(selection, dims)?;
         if let Some(axes) = ordered.axes() {
@@ -136,6 +139,13 @@ fn announced(selection: &Selection, dims: &[u64], size: usize) -> Result<Vec<(u6
         }
     }
     Ok(extents)
+}
+
+/// Returns whether the selection is one run of elements that needs no conversion, and that one
+/// thread reads: one request then fills the caller's buffer.
+fn is_short_run(selection: &Selection, dims: &[u64], size: usize, to: &ReadTarget<'_>) -> bool {
+    let is_short = |run: LinearRun| run.length < MIN_PARALLEL_COPY_BYTES / (size as u64).max(1);
+    to.transform().is_copy() && selection.single_run(dims).is_some_and(is_short)
 }
 
 /// Returns whether a read handles the selection row by row: each block of the selection is one
