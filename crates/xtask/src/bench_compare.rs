@@ -3,7 +3,7 @@
 
 use anyhow::Result;
 
-use crate::{shell, test};
+use crate::{bench_peers, shell, test};
 
 /// Runs the comparison. The arguments are the number of rounds, and `only=TEXT` to select cases by
 /// name.
@@ -11,5 +11,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     test::prepare_referee();
     let fixed = ["run", "--profile", shell::DIST, "--quiet", "--package", "hyperslab-bench", "--", "compare"];
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
-    shell::run(&mut shell::cargo(&[&fixed, args.as_slice()].concat()))
+    let mut bench = shell::cargo(&[&fixed, args.as_slice()].concat());
+    bench_peers::choose_python(&mut bench);
+    shell::run(&mut bench)
 }

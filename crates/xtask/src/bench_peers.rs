@@ -2,6 +2,7 @@
 //! `rust-hdf5`, `hdf5-pure`, `zarrs` and TileDB.
 
 use std::path::PathBuf;
+use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 use hyperslab_testkit::workspace;
@@ -13,10 +14,10 @@ const START: &str = "<!-- `cargo xtask bench-peers` writes the lines from here t
 const END: &str = "<!-- end marker of bench-peers -->";
 /// The table that the benchmark writes.
 const TABLE: &str = "target/bench/peers/table.md";
-/// The environment variable that names a Python with TileDB, in place of the task's own.
+/// The environment variable that names a Python with TileDB, in place of the benchmarks' own.
 const PYTHON_VARIABLE: &str = "HYPERSLAB_BENCH_PYTHON";
-/// The packages of the task's own Python.
-const PACKAGES: [&str; 2] = ["tiledb", "numpy"];
+/// The packages of the benchmarks' own Python.
+const PACKAGES: [&str; 6] = ["tiledb", "numpy", "h5py", "hdf5plugin", "scipy", "zarr"];
 
 /// Runs the benchmark. With `--update`, writes its tables to the page of the book.
 pub(crate) fn run(args: &[String]) -> Result<()> {
@@ -35,12 +36,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     }
     let fixed = ["run", "--profile", shell::DIST, "--quiet", "--package", "hyperslab-bench", "--", "peers"];
     let mut bench = shell::cargo(&[&fixed, words.as_slice()].concat());
-    if std::env::var_os(PYTHON_VARIABLE).is_none() {
-        match python() {
-            Ok(python) => drop(bench.env(PYTHON_VARIABLE, python)),
-            Err(error) => println!("bench-peers: TileDB cannot be installed: {error:#}"),
-        }
-    }
+    choose_python(&mut bench);
     shell::run(&mut bench)?;
     if !update {
         return Ok(());
@@ -49,7 +45,20 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     page_part::replace(PAGE, [START, END], &table)
 }
 
-/// Returns a Python with TileDB, which the first run installs.
+/// Passes the benchmarks' own Python to a benchmark, if no other Python is chosen.
+pub(crate) fn choose_python(bench: &mut Command) {
+    if std::env::var_os(PYTHON_VARIABLE).is_some() {
+        return;
+    }
+    match python() {
+        Ok(python) => drop(bench.env(PYTHON_VARIABLE, python)),
+        Err(error) => {
+            println!("the packages of other formats, such as TileDB, cannot be installed: {error:#}");
+        }
+    }
+}
+
+/// Returns a Python with TileDB and other formats, which the first run installs.
 fn python() -> Result<PathBuf> {
     let folder = workspace::root().join("target/bench/peers-python");
     let python = folder.join("bin/python");

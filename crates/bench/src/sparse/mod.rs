@@ -123,19 +123,22 @@ impl Wanted {
 }
 
 /// Returns a section for the comparison, with other formats for CSR arrays and sparse arrays, at
-/// one density.
+/// one density, with each compression.
 pub(crate) fn section() -> Result<String> {
-    let words = ["0.01", "rounds=3", "columns=hyperslab,csr,csr_gzip,tiledb,zarr"].map(str::to_owned);
-    let wanted = Wanted::parse(&words)?;
     let mut text = format!(
-        "## {SECTION}\n\nMatrices of {0} x {0} f32 values, as structured chunks of hyperslab and in other formats. Times are in \
+        "## {SECTION}\n\nMatrices of {SIDE} x {SIDE} f32 values, as structured chunks of hyperslab and in other formats. Times are in \
          milliseconds: median (best) / median of the processor time. The aim is a fraction of the value of CSR arrays with \
-         gzip. `cargo run --profile dist -p hyperslab-bench -- sparse` measures all densities and a dense dataset.\n",
-        wanted.side
+         gzip; for zstd, it is the same fraction of the value of CSR arrays with zstd. \
+         `cargo run --profile dist -p hyperslab-bench -- sparse` measures all densities and a dense dataset.\n"
     );
-    for pattern in &wanted.patterns {
-        for density in &wanted.densities {
-            text.push_str(&compare(&wanted, *pattern, *density)?.replace("\n## ", "\n### "));
+    for codec in [Codec::Gzip, Codec::Zstd] {
+        let columns = format!("columns=hyperslab,csr,csr_{},tiledb,zarr", codec.name());
+        let words = ["0.01", "rounds=3", &columns].map(str::to_owned);
+        let wanted = Wanted { codec, ..Wanted::parse(&words)? };
+        for pattern in &wanted.patterns {
+            for density in &wanted.densities {
+                text.push_str(&compare(&wanted, *pattern, *density)?.replace("\n## ", "\n### "));
+            }
         }
     }
     text.push('\n');
@@ -176,7 +179,8 @@ fn compare(wanted: &Wanted, pattern: Pattern, density: f64) -> Result<String> {
     }
     let (count, rounds) = (matrix.values.len(), wanted.rounds(density));
     let percent = density * 100.0;
-    let mut text = format!("\n## {} {percent}%: {count} values, {rounds} rounds\n\n", pattern.name());
+    let (name, codec) = (pattern.name(), wanted.codec.name());
+    let mut text = format!("\n## {name} {percent}%, {codec}: {count} values, {rounds} rounds\n\n");
     for backend in &backends {
         let _ = writeln!(text, "- {}: {}", backend.name(), backend.description());
     }
