@@ -20,10 +20,13 @@
 //! into such streams unless bit 4 is set, the element has more than 16 bytes, the block has fewer
 //! than 128 elements, or the block is a shorter last one.
 
+use std::ops::Range;
+
 use crate::codec::bit_planes;
 use crate::codec::blosc_codec::Codec;
 use crate::codec::length_u32;
 use crate::codec::resize;
+use crate::filter::copy_start;
 use crate::{FilterError, Produced, Result, shuffle};
 
 use super::ID;
@@ -83,67 +86,118 @@ fn unsupported(subject: &str) -> FilterError {
     FilterError::Unsupported { id: ID, subject: subject.to_owned() }
 }
 
-pub(super) fn decode(input: &[u8], output: &mut Vec<u8>, limit: usize) -> Result<Produced> {
-    let header = input.first_chunk::<HEADER_BYTES>().ok_or_else(|| corrupt("the header is truncated"))?;
-    let [version, _, flags, size, numbers @ ..] = header;
-    let [length, block, _] = numbers.as_chunks::<4>().0 else {
-        return Err(corrupt("the header is truncated"));
-    };
-    let number = |bytes: &[u8; 4]| u32::from_le_bytes(*bytes) as usize;
-    let (length, block) = (number(length), number(block));
-    if *version > VERSION {
-        return Err(unsupported("this version of Blosc's format"));
-    }
-    if length > limit {
-        return Err(FilterError::Limit { id: ID, limit });
-    }
-    if flags & UNCOMPRESSED_FLAG != 0 {
-        let end = HEADER_BYTES.checked_add(length).filter(|end| *end <= input.len());
-        return Ok(Produced::Input(
-            HEADER_BYTES..end.ok_or_else(|| corrupt("the uncompressed bytes are truncated"))?,
-        ));
-    }
-    let layout = Layout {
-        size: usize::from(*size),
-        block: block.min(length),
-        shuffle: match (flags & BYTE_SHUFFLE_FLAG != 0, flags & BIT_SHUFFLE_FLAG != 0) {
-            (true, _) => Shuffle::Bytes,
-            (false, true) => Shuffle::Bits,
-            (false, false) => Shuffle::None,
-        },
-        codec: Codec::of_format(flags >> 5)
-            .ok_or_else(|| unsupported("the codec number in the header of a Blosc chunk"))?,
-        is_split: flags & UNSPLIT_FLAG == 0,
-    };
-    output.clear();
-    if length == 0 {
-        return Ok(Produced::Output);
-    }
-    if layout.size == 0 || layout.block == 0 || length / MAX_EXPANSION_RATIO > input.len() {
-        return Err(corrupt("the element size, block size or length in the header is invalid"));
-    }
-    if length.div_ceil(layout.block) > input.len() / 4 {
-        return Err(corrupt("the block offsets are truncated"));
-    }
-    resize(ID, output, length)?;
-    let mut scratch = BlockScratch::default();
-    let offsets =
-        input.get(HEADER_BYTES..).ok_or_else(|| corrupt("the header is truncated"))?.as_chunks::<4>().0;
-    let mut blocks = output.chunks_mut(layout.block).zip(offsets);
-    blocks.try_for_each(|(block, offset)| {
-        let streams =
-            input.get(number(offset)..).ok_or_else(|| corrupt("a block lies outside the buffer"))?;
-        layout.decode_block(streams, block, &mut scratch)
-    })?;
-    Ok(Produced::Output)
+/// A parsed Blosc buffer.
+#[derive(Debug)]
+pub(super) struct Buffer<'i> {
+    bytes: &'i [u8],
+    /// Bytes of the decoded buffer.
+    pub(super) length: usize,
+    /// The properties of the blocks, or [`None`] if the elements are stored uncompressed.
+    layout: Option<Layout>,
 }
 
-/// Buffers in memory that the Blosc filter reuses for all blocks of a Blosc buffer.
+impl<'i> Buffer<'i> {
+    /// Parses the header of the Blosc buffer in `bytes`. A decoded buffer has at most `limit`
+    /// bytes.
+    pub(super) fn parse(bytes: &'i [u8], limit: usize) -> Result<Self> {
+        let header = bytes.first_chunk::<HEADER_BYTES>().ok_or_else(|| corrupt("the header is truncated"))?;
+        let [version, _, flags, size, numbers @ ..] = header;
+        let [length, block, _] = numbers.as_chunks::<4>().0 else {
+            return Err(corrupt("the header is truncated"));
+        };
+        let (length, block) = (number(length), number(block));
+        if *version > VERSION {
+            return Err(unsupported("this version of Blosc's format"));
+        }
+        if length > limit {
+            return Err(FilterError::Limit { id: ID, limit });
+        }
+        if flags & UNCOMPRESSED_FLAG != 0 {
+            return Ok(Self { bytes, length, layout: None });
+        }
+        let layout = Layout {
+            size: usize::from(*size),
+            block: block.min(length),
+            shuffle: match (flags & BYTE_SHUFFLE_FLAG != 0, flags & BIT_SHUFFLE_FLAG != 0) {
+                (true, _) => Shuffle::Bytes,
+                (false, true) => Shuffle::Bits,
+                (false, false) => Shuffle::None,
+            },
+            codec: Codec::of_format(flags >> 5)
+                .ok_or_else(|| unsupported("the codec number in the header of a Blosc chunk"))?,
+            is_split: flags & UNSPLIT_FLAG == 0,
+        };
+        if length > 0 {
+            if layout.size == 0 || layout.block == 0 || length / MAX_EXPANSION_RATIO > bytes.len() {
+                return Err(corrupt("the element size, block size or length in the header is invalid"));
+            }
+            if length.div_ceil(layout.block) > (bytes.len() - HEADER_BYTES) / 4 {
+                return Err(corrupt("the block offsets are truncated"));
+            }
+        }
+        Ok(Self { bytes, length, layout: Some(layout) })
+    }
+
+    /// Returns the range of the elements in the Blosc buffer if they are stored uncompressed.
+    fn uncompressed(&self) -> Result<Option<Range<usize>>> {
+        if self.layout.is_some() {
+            return Ok(None);
+        }
+        let end = HEADER_BYTES.checked_add(self.length).filter(|end| *end <= self.bytes.len());
+        Ok(Some(HEADER_BYTES..end.ok_or_else(|| corrupt("the uncompressed bytes are truncated"))?))
+    }
+
+    /// Decodes the Blosc buffer into `output`.
+    pub(super) fn decode(&self, output: &mut Vec<u8>, scratch: &mut BlockScratch) -> Result<Produced> {
+        if let Some(range) = self.uncompressed()? {
+            return Ok(Produced::Input(range));
+        }
+        // The decoder overwrites all bytes.
+        resize(ID, output, self.length)?;
+        self.decode_into(output, scratch)?;
+        Ok(Produced::Output)
+    }
+
+    /// Decodes the Blosc buffer into `output`, which has the length of the decoded buffer.
+    pub(super) fn decode_into(&self, output: &mut [u8], scratch: &mut BlockScratch) -> Result<()> {
+        let Some(layout) = &self.layout else {
+            let range = self.uncompressed()?.unwrap_or_default();
+            copy_start(self.bytes.get(range).unwrap_or_default(), output);
+            return Ok(());
+        };
+        if output.is_empty() {
+            return Ok(());
+        }
+        let offsets = self.bytes.get(HEADER_BYTES..).ok_or_else(|| corrupt("the header is truncated"))?;
+        let mut blocks = output.chunks_mut(layout.block).zip(offsets.as_chunks::<4>().0);
+        blocks.try_for_each(|(block, offset)| {
+            let streams = self.bytes.get(number(offset)..);
+            let streams = streams.ok_or_else(|| corrupt("a block lies outside the buffer"))?;
+            layout.decode_block(streams, block, scratch)
+        })
+    }
+}
+
+fn number(bytes: &[u8; 4]) -> usize {
+    u32::from_le_bytes(*bytes) as usize
+}
+
+/// Largest number of bytes of the buffers that a [`BlockScratch`] keeps from chunk to chunk.
+const MAX_KEPT_BYTES: usize = 4 << 20;
+
+/// Buffers in memory that the Blosc filter reuses from block to block, and from chunk to chunk.
 #[derive(Debug, Default)]
-struct BlockScratch {
+pub(super) struct BlockScratch {
     planes: Vec<u8>,
     spare: Vec<u8>,
     stream: Vec<u8>,
+}
+
+impl BlockScratch {
+    /// Returns whether the buffers are small enough to keep them for further chunks.
+    pub(super) fn is_small(&self) -> bool {
+        self.planes.capacity() + self.spare.capacity() + self.stream.capacity() <= MAX_KEPT_BYTES
+    }
 }
 
 impl Layout {
@@ -159,32 +213,40 @@ impl Layout {
     }
 
     fn decode_block(&self, input: &[u8], block: &mut [u8], scratch: &mut BlockScratch) -> Result<()> {
-        let truncated = || corrupt("a block is truncated");
-        scratch.planes.resize(block.len(), 0);
-        let stream = block.len() / self.streams(block.len());
-        let mut rest = input;
-        for plane in scratch.planes.chunks_exact_mut(stream) {
-            let (size, after) = rest.split_first_chunk().ok_or_else(truncated)?;
-            let size = u32::from_le_bytes(*size) as usize;
-            let (encoded, after) = after.split_at_checked(size).ok_or_else(truncated)?;
-            if size == plane.len() {
-                plane.copy_from_slice(encoded);
-            } else {
-                self.codec.decode(ID, encoded, plane, &mut scratch.stream)?;
-            }
-            rest = after;
+        let bits = self.shuffle == Shuffle::Bits && self.has_groups(block.len());
+        if self.shuffle != Shuffle::Bytes && !bits {
+            return self.decode_streams(input, block, &mut scratch.stream);
         }
+        scratch.planes.resize(block.len(), 0);
+        self.decode_streams(input, &mut scratch.planes, &mut scratch.stream)?;
         let planes = &scratch.planes;
         match self.shuffle {
             Shuffle::Bytes => shuffle::from_planes(self.size, planes, block),
-            Shuffle::Bits if self.has_groups(block.len()) => {
+            Shuffle::Bits | Shuffle::None => {
                 let whole = block.len() / self.size * self.size;
                 let (from, from_tail) = planes.split_at(whole);
                 let (to, to_tail) = block.split_at_mut(whole);
                 bit_planes::from_bit_planes(self.size, from, to, &mut scratch.spare);
                 to_tail.copy_from_slice(from_tail);
             }
-            Shuffle::Bits | Shuffle::None => block.copy_from_slice(planes),
+        }
+        Ok(())
+    }
+
+    /// Decodes the streams of a Blosc block into `block`, without undoing the shuffle.
+    fn decode_streams(&self, input: &[u8], block: &mut [u8], scratch: &mut Vec<u8>) -> Result<()> {
+        let truncated = || corrupt("a block is truncated");
+        let stream = block.len() / self.streams(block.len());
+        let mut rest = input;
+        for plane in block.chunks_exact_mut(stream) {
+            let (size, after) = rest.split_first_chunk().ok_or_else(truncated)?;
+            let (encoded, after) = after.split_at_checked(number(size)).ok_or_else(truncated)?;
+            if encoded.len() == plane.len() {
+                plane.copy_from_slice(encoded);
+            } else {
+                self.codec.decode(ID, encoded, plane, scratch)?;
+            }
+            rest = after;
         }
         Ok(())
     }
@@ -241,18 +303,18 @@ pub(super) fn encode(settings: BloscSettings, input: &[u8], output: &mut Vec<u8>
         Shuffle::Bits => BIT_SHUFFLE_FLAG,
     } | if is_split { 0 } else { UNSPLIT_FLAG }
         | settings.codec.format() << 5;
-    let number = |number: usize| length_u32(ID, number).map(u32::to_le_bytes);
+    let encoded = |number: usize| length_u32(ID, number).map(u32::to_le_bytes);
     output.clear();
     output.extend([VERSION, 1, flags, settings.size]);
     output.extend_from_slice(&length.to_le_bytes());
-    output.extend_from_slice(&number(block)?);
+    output.extend_from_slice(&encoded(block)?);
     output.extend_from_slice(&[0; 4]);
     if settings.level > 0 && block > 0 {
         let offsets = output.len();
         output.resize(offsets + 4 * input.len().div_ceil(block), 0);
         let mut scratch = BlockScratch::default();
         for (at, bytes) in input.chunks(block).enumerate() {
-            let offset = number(output.len())?;
+            let offset = encoded(output.len())?;
             if let Some(to) =
                 output.get_mut(offsets..).and_then(|offsets| offsets.as_chunks_mut().0.get_mut(at))
             {
@@ -271,7 +333,7 @@ pub(super) fn encode(settings: BloscSettings, input: &[u8], output: &mut Vec<u8>
             *to |= UNCOMPRESSED_FLAG;
         }
     }
-    let total = number(output.len())?;
+    let total = encoded(output.len())?;
     if let Some(to) = output.get_mut(12..HEADER_BYTES).and_then(<[u8]>::first_chunk_mut) {
         *to = total;
     }

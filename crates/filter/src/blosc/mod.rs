@@ -17,9 +17,10 @@
 mod buffer;
 
 use crate::codec::blosc_codec::Codec;
-use crate::{DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced, Result};
+use crate::filter::decode_and_copy;
+use crate::{DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced, Result, Workspace};
 
-use buffer::{BloscSettings, Shuffle};
+use buffer::{BlockScratch, BloscSettings, Buffer, Shuffle};
 
 /// The Blosc filter, which compresses blocks with one of several codecs.
 #[derive(Debug, Clone, Copy, Default)]
@@ -40,7 +41,33 @@ impl Filter for Blosc {
     }
 
     fn decode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
-        buffer::decode(input, output, context.max_output)
+        self.decode_with(context, input, output, &mut Workspace::default())
+    }
+
+    fn decode_with(
+        &self,
+        context: &FilterContext<'_>,
+        input: &[u8],
+        output: &mut Vec<u8>,
+        workspace: &mut Workspace,
+    ) -> Result<Produced> {
+        let buffer = Buffer::parse(input, context.max_output)?;
+        with_scratch(workspace, |scratch| buffer.decode(output, scratch))
+    }
+
+    fn decode_into(
+        &self,
+        context: &FilterContext<'_>,
+        input: &[u8],
+        output: &mut [u8],
+        workspace: &mut Workspace,
+    ) -> Result<usize> {
+        let buffer = Buffer::parse(input, context.max_output)?;
+        let Some(output) = output.get_mut(..buffer.length) else {
+            return decode_and_copy(self, context, input, output, workspace);
+        };
+        with_scratch(workspace, |scratch| buffer.decode_into(output, scratch))?;
+        Ok(buffer.length)
     }
 
     fn encode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
@@ -93,6 +120,19 @@ impl Filter for Blosc {
         let head = [FILTER_REVISION, FORMAT_VERSION, size, dataset.chunk_bytes_for(ID)?];
         Ok(head.into_iter().chain(requested.iter().skip(head.len()).copied()).collect())
     }
+}
+
+/// Calls `decode` with the buffers for blocks in the filter workspace.
+fn with_scratch<R>(
+    workspace: &mut Workspace,
+    decode: impl FnOnce(&mut BlockScratch) -> Result<R>,
+) -> Result<R> {
+    let mut scratch: Box<BlockScratch> = workspace.take();
+    let decoded = decode(&mut scratch);
+    if scratch.is_small() {
+        workspace.keep(scratch);
+    }
+    decoded
 }
 
 #[cfg(test)]

@@ -21,18 +21,19 @@
 mod array;
 mod chunk;
 mod chunk_encode;
+mod decode;
 mod frame;
 mod transform;
 
 use crate::codec::blosc_codec::Codec;
+use crate::codec::length_u32;
 use crate::codec::resize;
-use crate::codec::{length_u32, times};
-use crate::{DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced, Result};
+use crate::filter::decode_and_copy;
+use crate::{DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced, Result, Workspace};
 
 use array::Array;
-use chunk::Chunk;
 use chunk_encode::Blosc2Settings;
-use frame::{ChunkLocation, Frame};
+use decode::DecodableFrame;
 use transform::Transform;
 
 /// The Blosc2 filter, which compresses chunks as Blosc2 frames.
@@ -71,18 +72,26 @@ impl Filter for Blosc2 {
     }
 
     fn decode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
-        let frame = Frame::parse(input)?;
-        let array = frame.array.map(Array::parse).transpose()?;
-        let length = array.as_ref().map_or(Some(frame.length), |array| array.length(frame.size));
-        let limit = FilterError::Limit { id: ID, limit: context.max_output };
-        let length = length.filter(|length| *length <= context.max_output).ok_or(limit)?;
-        output.clear();
-        resize(ID, output, length)?;
-        match array {
-            Some(array) => decode_array(&frame, &array, output)?,
-            None => decode_plain(&frame, output)?,
-        }
+        let frame = DecodableFrame::parse(input, context.max_output)?;
+        // The decoder overwrites all bytes.
+        resize(ID, output, frame.length)?;
+        frame.decode_into(output)?;
         Ok(Produced::Output)
+    }
+
+    fn decode_into(
+        &self,
+        context: &FilterContext<'_>,
+        input: &[u8],
+        output: &mut [u8],
+        workspace: &mut Workspace,
+    ) -> Result<usize> {
+        let frame = DecodableFrame::parse(input, context.max_output)?;
+        let Some(output) = output.get_mut(..frame.length) else {
+            return decode_and_copy(self, context, input, output, workspace);
+        };
+        frame.decode_into(output)?;
+        Ok(frame.length)
     }
 
     fn encode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
@@ -158,65 +167,6 @@ impl Filter for Blosc2 {
 
 fn number(value: u32) -> usize {
     value as usize
-}
-
-/// Decodes all chunks of a Blosc2 frame without dimensions into `output`. The length of `output` is
-/// the length of the decoded HDF5 chunk.
-fn decode_plain(frame: &Frame<'_>, output: &mut [u8]) -> Result<()> {
-    if output.is_empty() {
-        return Ok(());
-    }
-    if frame.chunk == 0 {
-        return Err(corrupt("the chunk size in the frame header is 0"));
-    }
-    let locations = frame.locations(output.len().div_ceil(frame.chunk))?;
-    for (to, location) in output.chunks_mut(frame.chunk).zip(locations) {
-        let chunk = match location {
-            ChunkLocation::Special(special) => Chunk::special(special, frame.size, to.len(), to.len()),
-            ChunkLocation::At(bytes) => Chunk::parse(bytes, frame.size)?,
-        };
-        if chunk.length != to.len() {
-            return Err(corrupt("the length of a chunk differs from the frame header"));
-        }
-        let mut decoder = chunk.decoder();
-        for block in to.chunks_mut(chunk.block.max(1)) {
-            decoder.decode_next(block)?;
-        }
-    }
-    Ok(())
-}
-
-/// Decodes the blocks of all chunks of a Blosc2 frame, and copies their elements into the bytes
-/// `output` of the Blosc2 array.
-fn decode_array(frame: &Frame<'_>, array: &Array, output: &mut [u8]) -> Result<()> {
-    let size = frame.size;
-    let block = array
-        .checked_block_length(size)
-        .ok_or_else(|| corrupt("the block size of the array is too large"))?;
-    if block > times(output.len(), 2) {
-        return Err(corrupt("the blocks are larger than the array"));
-    }
-    let mut memory = vec![0; block];
-    let locations = frame.locations(array.chunks())?;
-    for (at, location) in locations.into_iter().enumerate() {
-        let whole =
-            array.chunk_length(size).ok_or_else(|| corrupt("the chunk size of the array is too large"))?;
-        let chunk = match location {
-            ChunkLocation::Special(special) => Chunk::special(special, size, whole, block),
-            ChunkLocation::At(bytes) => Chunk::parse(bytes, size)?,
-        };
-        if (chunk.length, chunk.block) != (whole, block) {
-            return Err(corrupt("the length or block size of a chunk differs from the array's shape"));
-        }
-        let mut decoder = chunk.decoder();
-        array.each_block(at, |index, part| {
-            decoder.decode_at(index, &mut memory)?;
-            array
-                .scatter(part, size, &memory, output)
-                .ok_or_else(|| corrupt("a block lies outside the array"))
-        })?;
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -166,6 +166,19 @@ impl ChunkedSource {
         })
     }
 
+    /// Reads all stored bytes of a chunk from the file into a buffer.
+    pub(in crate::data) fn read_stored(
+        &self,
+        store: &Store,
+        location: &ChunkLocation,
+        stored: &mut [u8],
+    ) -> Result<()> {
+        match self.grid.chunk_count() {
+            Ok(1) => store.read_raw_whole(location.address, stored),
+            _ => store.read_raw(location.address, stored),
+        }
+    }
+
     /// Allocates a buffer for the decoded bytes of one chunk.
     pub(in crate::data) fn buffer(&self, store: &Store, location: &ChunkLocation) -> Result<Vec<u8>> {
         self.check_expansion(store, location)?;

@@ -368,10 +368,12 @@ fn fetch_all(
     mut requests: Vec<ByteRequest<'_>>,
 ) -> Result<()> {
     let Some(all) = bytes.view() else {
-        let groups = (requests.len() / TASK_RUNS).min(4 * crate::store::parallel::current_num_threads());
+        let groups = requests.len() / TASK_RUNS;
+        // The number of threads is asked for last, because the question starts the threads.
         if groups < 2 || !context.store.may_share() {
             return bytes.fetch(requests);
         }
+        let groups = groups.min(4 * crate::store::parallel::current_num_threads());
         let each = requests.len().div_ceil(groups).max(1);
         let mut parts = Vec::with_capacity(groups);
         while requests.len() > each {

@@ -13,6 +13,7 @@ use super::chunk_box;
 use crate::data::chunk_index::{ChunkIndex, ChunkLocation};
 use crate::data::transfer::{Buffers, ReadContext, ReadTarget, Transform, parallel, sized_buffer};
 use crate::error::{Error, Result};
+use crate::memory::zeros;
 
 /// Largest number of stored chunks in the list of chunks that a read of a chunked dataset collects
 /// before it reads the chunks.
@@ -410,7 +411,8 @@ impl Regular<'_> {
             let mut fetched = std::mem::take(&mut buffers.fetched);
             let stored = sized_buffer(&mut fetched, length)?;
             let outcome = self
-                .read_stored(location, stored)
+                .source
+                .read_stored(store, location, stored)
                 .and_then(|()| self.decode(&mut tile, location, stored, transform, keep, buffers));
             buffers.fetched = fetched;
             return outcome;
@@ -443,14 +445,6 @@ impl Regular<'_> {
         transform.tile(&mut tile, bytes, wanted.start, &mut buffers.tiles)
     }
 
-    /// Reads all stored bytes of a chunk from the file into a buffer.
-    fn read_stored(&self, location: &ChunkLocation, stored: &mut [u8]) -> Result<()> {
-        match self.source.grid.chunk_count() {
-            Ok(1) => self.context.store.read_raw_whole(location.address, stored),
-            _ => self.context.store.read_raw(location.address, stored),
-        }
-    }
-
     fn decode(
         &self,
         tile: &mut Tile<'_>,
@@ -465,26 +459,31 @@ impl Regular<'_> {
         let is_whole = tile.source() == (0..(source.chunk_bytes / source.element_size.max(1)) as u64);
         let chunks = &self.context.resources.chunks;
         let keeps = keep && self.context.resources.keeps(is_whole);
-        let cache = |chunk: &[u8]| {
-            if keeps {
-                chunks.insert((source.owner, location.address), Arc::new(chunk.to_vec()));
-            }
-        };
+        let key = (source.owner, location.address);
         if transform.is_copy()
             && is_whole
             && let Some(target) = tile.as_slice()
         {
             source.decode(store, location, stored, target, &mut buffers.filters)?;
-            cache(target);
+            if keeps {
+                chunks.insert(key, Arc::new(target.to_vec()));
+            }
             return Ok(());
         }
-        let mut decoded = std::mem::take(&mut buffers.decoded);
-        let chunk = sized_buffer(&mut decoded, source.chunk_bytes)?;
-        let outcome = source.decode(store, location, stored, chunk, &mut buffers.filters).and_then(|()| {
-            cache(chunk);
-            transform.tile(tile, chunk, 0, &mut buffers.tiles)
-        });
-        buffers.decoded = decoded;
+        // A chunk for the cache gets memory of its own.
+        let mut memory = match keeps {
+            true => zeros(source.chunk_bytes, "chunk")?,
+            false => std::mem::take(&mut buffers.decoded),
+        };
+        let chunk = sized_buffer(&mut memory, source.chunk_bytes)?;
+        let outcome = source
+            .decode(store, location, stored, chunk, &mut buffers.filters)
+            .and_then(|()| transform.tile(tile, chunk, 0, &mut buffers.tiles));
+        if !keeps {
+            buffers.decoded = memory;
+        } else if outcome.is_ok() {
+            chunks.insert(key, Arc::new(memory));
+        }
         outcome
     }
 }
