@@ -20,8 +20,6 @@
 //! into such streams unless bit 4 is set, the element has more than 16 bytes, the block has fewer
 //! than 128 elements, or the block is a shorter last one.
 
-use std::ops::Range;
-
 use crate::codec::bit_planes;
 use crate::codec::blosc_codec::Codec;
 use crate::codec::length_u32;
@@ -138,19 +136,17 @@ impl<'i> Buffer<'i> {
         Ok(Self { bytes, length, layout: Some(layout) })
     }
 
-    /// Returns the range of the elements in the Blosc buffer if they are stored uncompressed.
-    fn uncompressed(&self) -> Result<Option<Range<usize>>> {
-        if self.layout.is_some() {
-            return Ok(None);
-        }
-        let end = HEADER_BYTES.checked_add(self.length).filter(|end| *end <= self.bytes.len());
-        Ok(Some(HEADER_BYTES..end.ok_or_else(|| corrupt("the uncompressed bytes are truncated"))?))
+    /// Returns the bytes after the header of the Blosc buffer, which are the elements if they are
+    /// stored uncompressed.
+    fn uncompressed(&self) -> Result<&'i [u8]> {
+        let elements = self.bytes.get(HEADER_BYTES..).and_then(|rest| rest.get(..self.length));
+        elements.ok_or_else(|| corrupt("the uncompressed bytes are truncated"))
     }
 
     /// Decodes the Blosc buffer into `output`.
     pub(super) fn decode(&self, output: &mut Vec<u8>, scratch: &mut BlockScratch) -> Result<Produced> {
-        if let Some(range) = self.uncompressed()? {
-            return Ok(Produced::Input(range));
+        if self.layout.is_none() {
+            return Ok(Produced::Input(HEADER_BYTES..HEADER_BYTES + self.uncompressed()?.len()));
         }
         // The decoder overwrites all bytes.
         resize(ID, output, self.length)?;
@@ -161,8 +157,7 @@ impl<'i> Buffer<'i> {
     /// Decodes the Blosc buffer into `output`, which has the length of the decoded buffer.
     pub(super) fn decode_into(&self, output: &mut [u8], scratch: &mut BlockScratch) -> Result<()> {
         let Some(layout) = &self.layout else {
-            let range = self.uncompressed()?.unwrap_or_default();
-            copy_start(self.bytes.get(range).unwrap_or_default(), output);
+            copy_start(self.uncompressed()?, output);
             return Ok(());
         };
         if output.is_empty() {

@@ -1,6 +1,4 @@
-//! LZ4 blocks, decoded by `lz4rip-decode` and encoded by `lz4_flex`, without unsafe code.
-
-use lz4_flex::block;
+//! LZ4 blocks, by `lz4rip-decode` and `lz4rip-encode`, without unsafe code.
 
 use crate::{FilterError, FilterId, Result};
 
@@ -17,10 +15,10 @@ pub(crate) fn decode(id: FilterId, input: &[u8], output: &mut [u8]) -> Result<()
 /// Encodes `input` with LZ4 and appends the LZ4 block to `output`.
 pub(crate) fn encode(id: FilterId, input: &[u8], output: &mut Vec<u8>) -> Result<()> {
     let start = output.len();
-    output.resize(start + block::get_maximum_output_size(input.len()), 0);
+    output.resize(start + lz4rip_encode::get_maximum_output_size(input.len()), 0);
     let free = output.split_at_mut(start).1;
-    let length =
-        block::compress_into(input, free).map_err(|error| FilterError::failed(id, error.to_string()))?;
+    let length = lz4rip_encode::compress_into(input, free)
+        .map_err(|error| FilterError::failed(id, error.to_string()))?;
     output.truncate(start + length);
     Ok(())
 }
