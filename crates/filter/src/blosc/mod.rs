@@ -189,6 +189,18 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_buffer_without_an_offset_for_each_block_is_corrupt() {
+        // Ten blocks of 64 bytes of LZ4.
+        let header = [&[2_u8, 1, 0x30, 1][..], &640_u32.to_le_bytes(), &64_u32.to_le_bytes(), &[0; 4]];
+        let decode = |offsets: usize| {
+            let buffer = [&header.concat()[..], &vec![0; 4 * offsets]].concat();
+            conformance::decode(&Blosc, &[], &buffer, None, 1000).unwrap_err().to_string()
+        };
+        assert!(decode(9).contains("the block offsets are truncated"), "{}", decode(9));
+        assert!(!decode(10).contains("the block offsets are truncated"), "{}", decode(10));
+    }
+
     proptest! {
         #[test]
         fn damaged_buffers_do_not_panic(
